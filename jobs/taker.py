@@ -1,0 +1,108 @@
+"""One worker of the queue: `python -m jobs.taker` takes jobs from Redis and runs them in this process.
+
+Not in a fork for each job, as RQ does by default. Here one process is one job under way: a kill ends both, where a
+fork would go on unseen for minutes beside the sweep that repeats it. A job starts in the warm app within milliseconds.
+What a fork gives, memory that comes back, is had by leaving between two jobs once the process has grown.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+
+import structlog
+from flask import Flask
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Queue
+from rq.exceptions import StopRequested
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.worker import SimpleWorker
+from rq.worker.base import WorkerStatus
+
+from app import create_app
+from core.queue import QUEUE_NAME, connection_for_worker
+
+RECONNECT_SECONDS = 2.0
+IDLE_TTL_SECONDS = 45  # RQ waits 15 s less than this in one blocking pop, and its socket 10 s more than the pop
+UNDER_WAY_SECONDS = 4.0
+LARGEST_MIB = 350
+
+log = structlog.get_logger(__name__)
+
+
+class Taker(SimpleWorker):
+    """Runs each job in the app's context, and stops quickly: every job can be repeated from its row."""
+
+    max_connection_wait_time = RECONNECT_SECONDS
+    log_job_description = False
+    app: Flask
+    leaving = False
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        with self.app.app_context():
+            super().execute_job(job, queue)
+        if _peak_mib() > LARGEST_MIB:
+            log.info("taker_leaves_to_give_memory_back", peak_mib=_peak_mib())
+            self.leaving = self._stop_requested = True
+
+    def request_stop(self, signum: int, frame: FrameType | None) -> None:
+        """Leave at once when idle; a job under way gets a few seconds, then its lease and the sweep take over."""
+        self.leaving = True
+        if self.get_state() != WorkerStatus.BUSY:
+            raise StopRequested
+        self._stop_requested = True
+        cut = threading.Timer(UNDER_WAY_SECONDS, os._exit, (0,))
+        cut.daemon = True
+        cut.start()
+
+    def subscribe(self) -> None:
+        """RQ's remote commands are not used here; their thread would complain every 2 s while Redis is away."""
+
+    def unsubscribe(self) -> None:
+        pass
+
+
+def main() -> int:
+    for name in ("rq.worker", "rq.job"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    app = create_app()
+    redis = connection_for_worker(app.config["SETTINGS"])
+    signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGTERM, _leave)
+    while not _take(app, redis):
+        time.sleep(RECONNECT_SECONDS)
+    return 0
+
+
+def _take(app: Flask, redis: Redis) -> bool:
+    """Work until told to leave (True), or until Redis is away (False)."""
+    taker: Taker | None = None
+    try:
+        taker = Taker([QUEUE_NAME], connection=redis, serializer=JSONSerializer, worker_ttl=IDLE_TTL_SECONDS)
+        taker.app = app
+        taker.work(logging_level="WARNING")
+    except RedisError as error:
+        log.warning("taker_without_redis", error=type(error).__name__, retry_in_seconds=RECONNECT_SECONDS)
+    return taker is not None and taker.leaving
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+def _peak_mib() -> float:
+    """This process's peak of resident memory. macOS counts bytes, the others KiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
