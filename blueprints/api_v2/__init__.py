@@ -1,0 +1,3 @@
+from flask import Blueprint
+
+v2 = Blueprint("api_v2", __name__)

@@ -1,0 +1,40 @@
+"""A refusal's code as a sentence in the reader's language. The domain knows codes; the words stand here alone."""
+
+from __future__ import annotations
+
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as lazy
+
+from core.errors import Refused
+
+SENTENCES = {
+    "ACCOUNT_UNKNOWN": lazy("There is no account %(accounts)s."),
+    "ALREADY_A_MEMBER": lazy("This person is a member already. Change the role in the list instead."),
+    "CONFLICT": lazy("Somebody else changed this at the same moment. Look at it again, then repeat your change."),
+    "CSRF": lazy("This page was open for too long or came from elsewhere. Go back, reload it and send it again."),
+    "EMAIL_INVALID": lazy("This is not an e-mail address. Write it like name@example.com."),
+    "EMAIL_TAKEN": lazy("This address is in use already."),
+    "ENDS_BEFORE_IT_STARTS": lazy("The end must come after the start."),
+    "LAST_ADMINISTRATOR": lazy("An account needs an administrator. Give somebody else that role first."),
+    "NAME_REQUIRED": lazy("Give it a name."),
+    "OUT_OF_RANGE": lazy("Choose a number from %(least)s to %(most)s."),
+    "PASSWORD_TOO_SHORT": lazy("Choose a password of at least %(least)s characters."),
+    "ROLE_UNKNOWN": lazy("Choose one of the roles in the list."),
+    "SCOPE_NOT_YET_ISSUABLE": lazy("The scope %(scope)s cannot be given to a token yet."),
+    "SCOPE_UNKNOWN": lazy("There is no scope %(scopes)s."),
+    "STORAGE_BUSY": lazy("The database is busy. Nothing was written; try again in a few seconds."),
+    "STORAGE_FULL": lazy("The disk is full. Nothing was written; tell whoever runs this installation."),
+    "TOKEN_REACHES_NO_ACCOUNT": lazy("Choose at least one account: a token that reaches none can do nothing."),
+    "TOKEN_WITHOUT_SCOPE": lazy("Choose at least one scope: a token that holds none can do nothing."),
+    "TOO_LONG": lazy("Use at most %(most)s characters."),
+    "TOO_MANY_METADATA_KEYS": lazy("The metadata would have %(own)s keys; at most %(most)s are allowed."),
+    "TRANSITION_NOT_POSSIBLE": lazy("The campaign has moved on meanwhile, so this step is not possible any more."),
+}
+
+
+def sentence(refused: Refused) -> str:
+    """What the refusal says to a person."""
+    text = SENTENCES.get(refused.code)
+    if text is None:
+        return _("This is not possible (%(code)s).", code=refused.code)
+    return str(text) % {"most": "", "least": "", **refused.params}

@@ -1,0 +1,130 @@
+"""Signing in and out. The browser holds a signed cookie with a secret; the session it opens stands in the database."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Flask, redirect, render_template, request, session, url_for
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as lazy
+from flask_login import current_user
+from flask_wtf import FlaskForm
+from wtforms import EmailField, HiddenField, PasswordField
+from wtforms.validators import DataRequired
+
+from core.db import transaction
+from core.limits import windows
+from domain.accounts import people
+from domain.accounts.people import User
+
+from .access import allow_anyone, allow_signed_in
+
+screen = Blueprint("sessions", __name__)
+
+SESSION_SECRET = "sign_in"
+# Failures in a quarter of an hour after which an account, or an address, has to wait. Successes are not counted.
+WINDOW_SECONDS = 15 * 60
+MOST_BY_ACCOUNT = 10
+MOST_BY_ADDRESS = 60
+
+
+class SignInForm(FlaskForm):
+    email = EmailField(lazy("E-mail"), [DataRequired(lazy("Enter your e-mail address."))])
+    password = PasswordField(lazy("Password"), [DataRequired(lazy("Enter your password."))])
+    next = HiddenField()
+
+
+def init_app(app: Flask) -> None:
+    app.extensions["assessor_login"].request_loader(_who)
+
+
+@screen.route("/login", methods=["GET", "POST"])
+@allow_anyone
+def sign_in() -> Any:
+    """Ask who is there; on success renew the session and go where the person wanted."""
+    form = SignInForm(data={"next": request.args.get("next", "")})
+    if current_user.is_authenticated and request.method == "GET":
+        return redirect(_safe(form.next.data) or landing(current_user))
+    if not form.validate_on_submit():
+        return render_template("sessions/sign_in.html", form=form), 400 if form.errors else 200
+    if _has_to_wait(form.email.data):
+        return render_template("sessions/sign_in.html", form=form, alert=_wait_sentence()), 429
+    person = people.find(form.email.data)
+    if not people.password_fits(person, form.password.data) or person is None:
+        _count_failure(form.email.data)
+        return render_template("sessions/sign_in.html", form=form, alert=_refusal()), 401
+    begin_session(person)
+    return redirect(_safe(form.next.data) or landing(person))
+
+
+@screen.post("/logout")
+@allow_signed_in
+def sign_out() -> Any:
+    """End this session, in the browser and in the database."""
+    with transaction():
+        people.close_session(session.get(SESSION_SECRET, ""))
+    session.clear()
+    return redirect(url_for("sessions.sign_in"))
+
+
+@screen.get("/")
+@allow_signed_in
+def index() -> Any:
+    """The first page of whoever is signed in."""
+    return redirect(landing(current_user))
+
+
+def begin_session(person: User) -> None:
+    """Open a fresh session for a person; what the browser held before is forgotten."""
+    with transaction():
+        people.close_session(session.get(SESSION_SECRET, ""))
+        secret = people.open_session(person)
+    session.clear()
+    session.permanent = True
+    session[SESSION_SECRET] = secret
+
+
+def landing(person: User) -> str:
+    """Where a person starts: the first account that is worked in, else the console, else the person's own pages."""
+    for account, role in people.accounts_of(person):
+        if role != "participant":
+            return url_for("overview.show", account_id=account.id)
+    return url_for("console.accounts") if person.is_operator else url_for("me.profile")
+
+
+def _who(_request: Any) -> User | None:
+    secret = session.get(SESSION_SECRET)
+    return people.of_session(secret) if isinstance(secret, str) else None
+
+
+def _safe(path: str | None) -> str | None:
+    """`path` if it leads to a page of this site; an address elsewhere is dropped."""
+    if not path or not path.startswith("/") or path.startswith("//") or "\\" in path:
+        return None
+    parts = urlsplit(path)
+    return None if parts.scheme or parts.netloc or any(ord(char) < 32 for char in path) else path
+
+
+def _keys(email: str) -> list[tuple[str, int]]:
+    return [
+        (f"sign-in/account/{email.strip().lower()[:254]}", MOST_BY_ACCOUNT),
+        (f"sign-in/address/{request.remote_addr}", MOST_BY_ADDRESS),
+    ]
+
+
+def _has_to_wait(email: str) -> bool:
+    return any(windows().peek(key, WINDOW_SECONDS).so_far >= most for key, most in _keys(email))
+
+
+def _count_failure(email: str) -> None:
+    for key, _most in _keys(email):
+        windows().hit(key, WINDOW_SECONDS)
+
+
+def _refusal() -> str:
+    return _("E-mail or password do not fit. Check both and try again.")
+
+
+def _wait_sentence() -> str:
+    return _("There were too many attempts. Wait a quarter of an hour, then try again.")

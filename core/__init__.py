@@ -1,0 +1,1 @@
+"""Plumbing that knows no noun of the field: settings, database, queue, clock, ids, languages, limits, logs."""

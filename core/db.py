@@ -1,0 +1,181 @@
+"""The database: one commit at the edge, read-only requests, and SQLite and PostgreSQL behind one face.
+
+SQLite with its driver's defaults loses concurrent updates; so the driver's own transactions are off, a writing
+transaction begins with `BEGIN IMMEDIATE` and a reading one with `BEGIN`, which never waits for a writer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from flask import Flask
+from flask_migrate import Migrate
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import BigInteger, Dialect, Engine, MetaData, Text, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+LOCK_WAIT_SECONDS = 5
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Model(DeclarativeBase):
+    """Every table's base."""
+
+    metadata = MetaData(naming_convention=NAMING)
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value as text, so that it reads back exactly as it was written on both databases."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+EpochMs = BigInteger
+
+db = SQLAlchemy(model_class=Model, session_options={"expire_on_commit": False})
+migrate = Migrate()
+
+_writing: ContextVar[list[Callable[[], None]] | None] = ContextVar("assessor_writing", default=None)
+
+Row = TypeVar("Row", bound=Model)
+
+
+def init_app(app: Flask, database_url: str) -> None:
+    """Bind the database to the app, with the pragmas and waits that the promises need."""
+    app.config["SQLALCHEMY_DATABASE_URI"] = database_url
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = _engine_options(database_url)
+    db.init_app(app)
+    migrate.init_app(app, db, directory="migrations", render_as_batch=True)
+    with app.app_context():
+        if database_url.startswith("sqlite"):
+            _use_own_transactions(db.engine)
+
+
+@contextmanager
+def transaction() -> Iterator[Session]:
+    """The one place that commits: everything inside is written together, or nothing is.
+
+    What was read before is read again inside, so that no decision rests on an old row.
+    Callbacks given to `on_commit` run after the commit, and only then.
+    """
+    if _writing.get() is not None:
+        raise RuntimeError("transaction() does not nest: open it at the edge only")
+    callbacks: list[Callable[[], None]] = []
+    db.session.rollback()
+    token = _writing.set(callbacks)
+    try:
+        yield db.session()
+        db.session.commit()
+    except BaseException:
+        db.session.rollback()
+        raise
+    finally:
+        _writing.reset(token)
+    for callback in callbacks:
+        callback()
+
+
+def on_commit(callback: Callable[[], None]) -> None:
+    """Run `callback` once the transaction under way is on disk; never if it is not."""
+    callbacks = _writing.get()
+    if callbacks is None:
+        raise RuntimeError("on_commit() needs a transaction() around it")
+    callbacks.append(callback)
+
+
+def in_transaction() -> bool:
+    """Whether a `transaction()` is open here."""
+    return _writing.get() is not None
+
+
+def is_postgresql() -> bool:
+    """Whether rows can be locked one by one."""
+    return db.engine.dialect.name == "postgresql"
+
+
+def primary_key(prefix: str) -> Any:
+    """A TypeID primary key column; the default makes a new id with this prefix."""
+    from core.ids import new_id
+
+    return mapped_column(Text, primary_key=True, default=lambda: new_id(prefix))
+
+
+def storage_trouble(error: DBAPIError) -> str | None:
+    """`STORAGE_BUSY` or `STORAGE_FULL` where the database says so by its own code, else None."""
+    sqlite_code = getattr(error.orig, "sqlite_errorcode", None)
+    if sqlite_code is not None:
+        return {5: "STORAGE_BUSY", 6: "STORAGE_BUSY", 13: "STORAGE_FULL"}.get(sqlite_code & 0xFF)
+    state = getattr(error.orig, "sqlstate", None)
+    if state in {"55P03", "40P01", "40001", "57014", "53300"}:
+        return "STORAGE_BUSY"
+    if state == "53100":
+        return "STORAGE_FULL"
+    if error.connection_invalidated or (state or "").startswith(("08", "57P")) or _cannot_connect(error):
+        return "STORAGE_BUSY"
+    return None
+
+
+def _cannot_connect(error: DBAPIError) -> bool:
+    import psycopg
+
+    return isinstance(error.orig, psycopg.OperationalError) and error.orig.sqlstate is None
+
+
+def _engine_options(database_url: str) -> dict[str, Any]:
+    if database_url.startswith("sqlite"):
+        return {"connect_args": {"isolation_level": None, "timeout": LOCK_WAIT_SECONDS}}
+    return {
+        "pool_pre_ping": True,
+        "pool_size": 10,
+        "max_overflow": 20,
+        "connect_args": {"connect_timeout": 5, "options": f"-c lock_timeout={LOCK_WAIT_SECONDS * 1000}"},
+    }
+
+
+def _use_own_transactions(engine: Engine) -> None:
+    event.listen(engine, "connect", _set_pragmas)
+    event.listen(engine, "begin", _begin)
+
+
+def _set_pragmas(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        "foreign_keys=ON",
+        f"busy_timeout={LOCK_WAIT_SECONDS * 1000}",
+        "cache_size=-32000",
+        "temp_store=MEMORY",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Any) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if in_transaction() else "BEGIN")
+
+
+@event.listens_for(Session, "before_flush")
+def _refuse_writes_outside_a_transaction(session: Session, _context: Any, _instances: Any) -> None:
+    if (session.new or session.dirty or session.deleted) and not in_transaction():
+        raise RuntimeError("a write outside transaction(): the view or job must open one")

@@ -1,0 +1,113 @@
+"""Redis (or Valkey): wake-ups for the worker and shared counters. Never the truth, so its absence only slows things.
+
+redis-py's defaults hold a request for seconds; here a call waits at most a second, and after a failure a breaker
+leaves the queue alone for 30 s.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import structlog
+from flask import Flask, current_app
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from core import clock
+from core.settings import Settings
+
+QUEUE_NAME = "default"
+TIMEOUT_SECONDS = 1.0
+BREAKER_MS = 30_000
+
+Answer = TypeVar("Answer")
+log = structlog.get_logger(__name__)
+
+
+class QueueAway(Exception):
+    """Redis cannot be reached, or the breaker is open since it could not be."""
+
+
+class Breaker:
+    """After a failure, says no for 30 s without asking."""
+
+    def __init__(self) -> None:
+        self._open_until = 0
+        self._lock = threading.Lock()
+
+    def is_open(self) -> bool:
+        return clock.now_ms() < self._open_until
+
+    def call(self, ask: Callable[[], Answer], *, past_breaker: bool = False) -> Answer:
+        """The answer of `ask`; raises `QueueAway` where Redis does not give one within its second."""
+        if self.is_open() and not past_breaker:
+            raise QueueAway
+        try:
+            answer = ask()
+        except (RedisError, OSError) as error:
+            with self._lock:
+                self._open_until = clock.now_ms() + BREAKER_MS
+            log.warning("queue_away", error=type(error).__name__, retry_in_seconds=BREAKER_MS // 1000)
+            raise QueueAway from error
+        self._open_until = 0
+        return answer
+
+
+class QueueHandle:
+    """One process's way to Redis: the client, the RQ queue and the breaker."""
+
+    def __init__(self, redis_url: str) -> None:
+        self.redis = Redis.from_url(
+            redis_url,
+            socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+            health_check_interval=0,
+        )
+        self.queue = Queue(QUEUE_NAME, connection=self.redis, serializer=JSONSerializer)
+        self.breaker = Breaker()
+
+    def enqueue(self, path: str, *ids: str, past_breaker: bool = False) -> None:
+        """Ask the worker to run `path` (such as `jobs.imports.run`) with these ids; raises `QueueAway`."""
+        self.breaker.call(
+            lambda: self.queue.enqueue(path, *ids, result_ttl=0, failure_ttl=3600, job_timeout=3600),
+            past_breaker=past_breaker,
+        )
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    app.extensions["assessor_queue"] = QueueHandle(settings.redis_url)
+
+
+def handle() -> QueueHandle:
+    """The current app's way to Redis."""
+    found: QueueHandle = current_app.extensions["assessor_queue"]
+    return found
+
+
+def nudge(path: str, *ids: str) -> None:
+    """Wake the worker for a row that is already on disk. A lost nudge costs latency only: the sweep finds the row."""
+    try:
+        handle().enqueue(path, *ids)
+    except QueueAway:
+        log.info("nudge_lost", job=path, ids=ids)
+
+
+def ping() -> bool:
+    """Whether Redis answers now, past the breaker."""
+    queue = handle()
+    try:
+        return bool(queue.breaker.call(lambda: queue.redis.ping(), past_breaker=True))
+    except QueueAway:
+        return False
+
+
+def connection_for_worker(settings: Settings) -> Any:
+    """The worker's client: it waits in blocking pops, so its socket has no one-second limit."""
+    return Redis.from_url(settings.redis_url, socket_connect_timeout=TIMEOUT_SECONDS, health_check_interval=15)

@@ -1,0 +1,111 @@
+"""What the environment decides, read once at start (contract 5)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+UNIX_SOCKET_PATH_LIMIT = 100  # the kernel allows 108 bytes with the final NUL; leave room for a temporary suffix
+
+
+class SettingsError(Exception):
+    """A setting is missing or cannot be read; the message says what to set."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One installation's settings. `redis_url` may name the socket of the embedded Valkey."""
+
+    instance_path: Path
+    database_url: str
+    redis_url: str
+    base_url: str
+    secret_key: str
+    port: int = 8000
+    demo: bool = True
+    legacy_tokens: str = "[]"
+    embedded_valkey: bool = False
+    testing: bool = False
+
+    @property
+    def files_path(self) -> Path:
+        """Where uploaded files are kept."""
+        return self.instance_path / "files"
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether people reach this installation over https, so that cookies may ask for it."""
+        return self.base_url.startswith("https://")
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None, *, local: bool = False) -> Settings:
+        """Read the environment; `local` is the run of this machine whole, which makes its own secret.
+
+        Raises `SettingsError` with a sentence that says which variable to set.
+        """
+        env = os.environ if environ is None else environ
+        instance_path = Path(env.get("INSTANCE_PATH") or "instance").resolve()
+        database_url = _database_url(env.get("DATABASE_URL") or "", instance_path)
+        port = _port(env.get("PORT") or "8000")
+        return cls(
+            instance_path=instance_path,
+            database_url=database_url,
+            redis_url=env.get("REDIS_URL") or f"unix://{embedded_valkey_socket(instance_path)}",
+            base_url=(env.get("BASE_URL") or f"http://127.0.0.1:{port}").rstrip("/"),
+            secret_key=_secret_key(env, instance_path, local or database_url.startswith("sqlite")),
+            port=port,
+            demo=(env.get("DEMO") or "1") != "0",
+            legacy_tokens=env.get("ASSESSOR_LEGACY_TOKENS") or "[]",
+            embedded_valkey=not env.get("REDIS_URL"),
+        )
+
+
+def embedded_valkey_socket(instance_path: Path) -> Path:
+    """The embedded Valkey's unix socket: in the instance folder, or in /tmp where that path is too long."""
+    socket = instance_path / "valkey.sock"
+    if len(str(socket)) <= UNIX_SOCKET_PATH_LIMIT:
+        return socket
+    import hashlib
+
+    digest = hashlib.sha256(str(instance_path).encode()).hexdigest()[:16]
+    return Path("/tmp") / f"assessor-{digest}" / "valkey.sock"
+
+
+def _database_url(url: str, instance_path: Path) -> str:
+    if not url:
+        return f"sqlite:///{instance_path / 'assessor.db'}"
+    if url.startswith(("postgresql://", "postgres://")):
+        return "postgresql+psycopg://" + url.split("://", 1)[1]
+    if url.startswith(("sqlite:", "postgresql+psycopg:")):
+        return url
+    raise SettingsError("DATABASE_URL must start with postgresql:// or sqlite:///.")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise SettingsError(f"PORT must be a number from 1 to 65535, not {text!r}.")
+    return int(text)
+
+
+def _secret_key(env: Mapping[str, str], instance_path: Path, local: bool) -> str:
+    given = env.get("SECRET_KEY")
+    if given:
+        return given
+    kept = instance_path / "secret_key"
+    if kept.exists():
+        return kept.read_text().strip()
+    if not local:
+        raise SettingsError(
+            "SECRET_KEY is not set. Set it to a long random text, the same for every process of this installation."
+        )
+    instance_path.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:  # another process of the same start was first
+        return kept.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secrets.token_urlsafe(48))
+    return kept.read_text().strip()

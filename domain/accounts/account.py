@@ -1,0 +1,85 @@
+"""An account: whoever runs campaigns here. Its list of published languages is ordered; the first is the primary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ForeignKey, Text, UniqueConstraint, select
+from sqlalchemy.orm import Mapped, mapped_column
+
+from core import clock
+from core.db import EpochMs, Json, Model, db, primary_key
+from core.errors import NotFound, Refused
+from domain.events import audit
+from domain.events.audit import Actor
+
+
+class Account(Model):
+    """`languages` holds codes in order; the first entry is the primary language (B.1)."""
+
+    __tablename__ = "account"
+
+    id: Mapped[str] = primary_key("acc")
+    name: Mapped[str] = mapped_column(Text)
+    bundle_key: Mapped[str | None] = mapped_column(Text, unique=True)
+    languages: Mapped[Any] = mapped_column(Json, default=list)
+    created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+    updated_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+
+    @property
+    def primary_language(self) -> str:
+        """The first published language; English where none is published."""
+        return self.languages[0] if self.languages else "en"
+
+
+class Organisation(Model):
+    """An organisation that participants of an account belong to."""
+
+    __tablename__ = "organisation"
+
+    id: Mapped[str] = primary_key("org")
+    account_id: Mapped[str] = mapped_column(Text, ForeignKey("account.id", ondelete="CASCADE"))
+    bundle_key: Mapped[str] = mapped_column(Text)
+    name: Mapped[str] = mapped_column(Text)
+
+    __table_args__ = (UniqueConstraint("account_id", "bundle_key"),)
+
+
+def create(name: str, by: Actor, languages: list[str] | None = None) -> Account:
+    """A new account. Refuses an empty or over-long name."""
+    account = Account(name=_checked_name(name), languages=list(languages or ["en"]))
+    db.session.add(account)
+    db.session.flush()
+    audit.record(account.id, by, "account.created", account.id, account.name)
+    return account
+
+
+def rename(account: Account, name: str, by: Actor) -> None:
+    """Give the account another name."""
+    before, account.name = account.name, _checked_name(name)
+    if before != account.name:
+        account.updated_at = clock.now_ms()
+        audit.record(account.id, by, "account.updated", account.id, account.name, {"name": [before, account.name]})
+    db.session.flush()
+
+
+def get(account_id: str) -> Account:
+    """The account, or `NotFound`."""
+    account = db.session.get(Account, account_id)
+    if account is None:
+        raise NotFound("account")
+    return account
+
+
+def all_accounts() -> list[Account]:
+    """Every account by name; for operators."""
+    return list(db.session.scalars(select(Account).order_by(Account.name, Account.id)))
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name:
+        raise Refused("NAME_REQUIRED", path="name")
+    if len(name) > 200:
+        raise Refused("TOO_LONG", path="name", most=200)
+    return name

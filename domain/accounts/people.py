@@ -1,0 +1,228 @@
+"""The people who sign in, the accounts they are members of, and their open sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from flask_login import UserMixin
+from sqlalchemy import ForeignKey, Select, Text, select, update
+from sqlalchemy.orm import Mapped, mapped_column
+
+from core import clock
+from core.addresses import as_address
+from core.db import EpochMs, Model, db, primary_key
+from core.errors import NotFound, Refused
+from domain.accounts.account import Account
+from domain.accounts.permissions import ROLES
+from domain.events import audit
+from domain.events.audit import Actor
+
+PASSWORD_LEAST = 10
+PASSWORD_MOST = 200
+
+hasher = PasswordHasher()
+# Verified against where no such person exists, so that the answer takes as long as for one who does.
+_NOBODY = hasher.hash(secrets.token_urlsafe())
+
+
+class User(UserMixin, Model):
+    """A person who can sign in. `language` is the person's own preference for the screens, or unset."""
+
+    __tablename__ = "user"
+
+    id: Mapped[str] = primary_key("usr")
+    email: Mapped[str] = mapped_column(Text, unique=True)
+    name: Mapped[str] = mapped_column(Text)
+    password_hash: Mapped[str] = mapped_column(Text)
+    is_operator: Mapped[bool] = mapped_column(default=False)
+    language: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+    updated_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+
+
+class Membership(Model):
+    """A person's role in one account."""
+
+    __tablename__ = "membership"
+
+    user_id: Mapped[str] = mapped_column(Text, ForeignKey("user.id", ondelete="CASCADE"), primary_key=True)
+    account_id: Mapped[str] = mapped_column(
+        Text, ForeignKey("account.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    role: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+
+
+class SignIn(Model):
+    """One open session of a person; the browser holds the secret, this row its hash. Ended rows are deleted."""
+
+    __tablename__ = "sign_in"
+
+    secret_hash: Mapped[str] = mapped_column(Text, primary_key=True)
+    user_id: Mapped[str] = mapped_column(Text, ForeignKey("user.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+
+
+
+SIGN_IN_LASTS_MS = 14 * clock.DAY_MS
+
+
+def create(email: str, name: str, password: str, by: Actor, *, is_operator: bool = False) -> User:
+    """A new person. Refuses an address that is taken or malformed, an empty name, a short password."""
+    address = as_address(email)
+    if address is None:
+        raise Refused("EMAIL_INVALID", path="email")
+    if not name.strip():
+        raise Refused("NAME_REQUIRED", path="name")
+    if find(address) is not None:
+        raise Refused("EMAIL_TAKEN", path="email")
+    person = User(
+        email=address, name=" ".join(name.split())[:200], password_hash=hash_of(password), is_operator=is_operator
+    )
+    db.session.add(person)
+    db.session.flush()
+    return person
+
+
+def find(email: str) -> User | None:
+    """The person with this address, in any case."""
+    return db.session.scalar(select(User).where(User.email == email.strip().lower()))
+
+
+def hash_of(password: str) -> str:
+    """The argon2 hash to store. Refuses a password under 10 or over 200 characters."""
+    if len(password) < PASSWORD_LEAST:
+        raise Refused("PASSWORD_TOO_SHORT", path="password", least=PASSWORD_LEAST)
+    if len(password) > PASSWORD_MOST:
+        raise Refused("TOO_LONG", path="password", most=PASSWORD_MOST)
+    return hasher.hash(password)
+
+
+def password_fits(person: User | None, password: str) -> bool:
+    """Whether this is the person's password; as slow for nobody as for somebody."""
+    try:
+        return hasher.verify(person.password_hash if person else _NOBODY, password) and person is not None
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def open_session(person: User) -> str:
+    """Begin a session; returns the secret that the browser keeps."""
+    secret = secrets.token_urlsafe(32)
+    db.session.add(SignIn(secret_hash=_hash(secret), user_id=person.id))
+    db.session.flush()
+    return secret
+
+
+def of_session(secret: str) -> User | None:
+    """The person whose open session this is."""
+    return db.session.scalar(
+        select(User)
+        .join(SignIn, SignIn.user_id == User.id)
+        .where(SignIn.secret_hash == _hash(secret), SignIn.created_at > clock.now_ms() - SIGN_IN_LASTS_MS)
+    )
+
+
+def close_session(secret: str) -> None:
+    """End one session."""
+    found = db.session.get(SignIn, _hash(secret))
+    if found is not None:
+        db.session.delete(found)
+    db.session.flush()
+
+
+def change_password(person: User, password: str) -> None:
+    """Set a new password and end every open session of the person."""
+    person.password_hash = hash_of(password)
+    person.updated_at = clock.now_ms()
+    for session in db.session.scalars(select(SignIn).where(SignIn.user_id == person.id)):
+        db.session.delete(session)
+    db.session.flush()
+
+
+def accounts_of(person: User) -> list[tuple[Account, str]]:
+    """The accounts a person is a member of, by name, each with the role there."""
+    rows = db.session.execute(
+        select(Account, Membership.role)
+        .join(Membership, Membership.account_id == Account.id)
+        .where(Membership.user_id == person.id)
+        .order_by(Account.name, Account.id)
+    )
+    return [(account, role) for account, role in rows]
+
+
+def role_in(person: User, account_id: str) -> str | None:
+    """The person's role in an account, or None for a stranger."""
+    membership = db.session.get(Membership, (person.id, account_id))
+    return membership.role if membership else None
+
+
+def members(account_id: str) -> Select[tuple[User, Membership]]:
+    """The members of an account by name."""
+    return (
+        select(User, Membership)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.account_id == account_id)
+        .order_by(User.name, User.id)
+    )
+
+
+def add_member(account_id: str, person: User, role: str, by: Actor) -> None:
+    """Make a person a member. Refuses one who is, and an unknown role."""
+    if role not in ROLES:
+        raise Refused("ROLE_UNKNOWN", path="role")
+    if db.session.get(Membership, (person.id, account_id)) is not None:
+        raise Refused("ALREADY_A_MEMBER", path="email")
+    db.session.add(Membership(user_id=person.id, account_id=account_id, role=role))
+    db.session.flush()
+    audit.record(account_id, by, "member.added", person.id, person.name, {"role": [None, role]})
+
+
+def change_role(account_id: str, user_id: str, role: str, by: Actor) -> None:
+    """Give a member another role. Refuses to take the last administrator from an account."""
+    if role not in ROLES:
+        raise Refused("ROLE_UNKNOWN", path="role")
+    person, membership = _member(account_id, user_id)
+    before = membership.role
+    if before == role:
+        return
+    if before == "account_admin":
+        _keep_an_administrator(account_id, user_id)
+    db.session.execute(
+        update(Membership).where(Membership.user_id == user_id, Membership.account_id == account_id).values(role=role)
+    )
+    audit.record(account_id, by, "member.role.changed", user_id, person.name, {"role": [before, role]})
+
+
+def remove_member(account_id: str, user_id: str, by: Actor) -> None:
+    """End a membership. Refuses to take the last administrator from an account."""
+    person, membership = _member(account_id, user_id)
+    if membership.role == "account_admin":
+        _keep_an_administrator(account_id, user_id)
+    db.session.delete(membership)
+    db.session.flush()
+    audit.record(account_id, by, "member.removed", user_id, person.name, {"role": [membership.role, None]})
+
+
+def _member(account_id: str, user_id: str) -> tuple[User, Membership]:
+    row = db.session.execute(members(account_id).where(User.id == user_id)).first()
+    if row is None:
+        raise NotFound("member")
+    return row[0], row[1]
+
+
+def _keep_an_administrator(account_id: str, leaving: str) -> None:
+    # The account row is locked first, so that two administrators who leave at once do not both see the other stay.
+    db.session.execute(select(Account.id).where(Account.id == account_id).with_for_update())
+    others = select(Membership).where(
+        Membership.account_id == account_id, Membership.role == "account_admin", Membership.user_id != leaving
+    )
+    if db.session.scalar(others.limit(1)) is None:
+        raise Refused("LAST_ADMINISTRATOR")
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Templates and what they are made of. Labels stand here since an assessment's unit may name a label group."""

@@ -1,0 +1,222 @@
+"""A campaign and its named transitions (contract 2)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from sqlalchemy import ForeignKey, Index, Select, Text, func, select
+from sqlalchemy.orm import Mapped, mapped_column
+
+import contract.campaigns as public
+from contract.campaigns import CampaignStatus, Transition
+from core import clock
+from core.db import EpochMs, Model, db, primary_key
+from core.errors import NotFound, Refused
+from domain.events import audit, event
+from domain.events.audit import SCHEDULE, Actor
+
+TRANSITIONS: dict[Transition, tuple[frozenset[CampaignStatus], CampaignStatus]] = {
+    "launch": (frozenset({"draft"}), "active"),
+    "close": (frozenset({"active"}), "closed"),
+    "reopen": (frozenset({"closed"}), "active"),
+    "archive": (frozenset({"draft", "closed"}), "archived"),
+}
+
+
+class Campaign(Model):
+    """`roster_size` is the exact number of participants, kept in the transaction that adds or removes them,
+    since counting a large roster on each page costs more than reading the page."""
+
+    __tablename__ = "campaign"
+
+    id: Mapped[str] = primary_key("cmp")
+    account_id: Mapped[str] = mapped_column(Text, ForeignKey("account.id", ondelete="CASCADE"))
+    bundle_key: Mapped[str | None] = mapped_column(Text)
+    name: Mapped[str] = mapped_column(Text)
+    description: Mapped[str | None] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(Text, default="draft")
+    enable_passcode: Mapped[bool] = mapped_column(default=False)
+    passcode: Mapped[str | None] = mapped_column(Text)
+    registration_open: Mapped[bool] = mapped_column(default=False)
+    results_published: Mapped[bool] = mapped_column(default=False)
+    starts_at: Mapped[int | None] = mapped_column(EpochMs)
+    ends_at: Mapped[int | None] = mapped_column(EpochMs)
+    roster_size: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+    updated_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+
+    __table_args__ = (
+        Index("ix_campaign_account_id_id", "account_id", "id"),
+        Index("uq_campaign_account_id_bundle_key", "account_id", "bundle_key", unique=True),
+    )
+
+    @property
+    def possible_transitions(self) -> list[Transition]:
+        """The named transitions that may run from where the campaign stands."""
+        return [name for name, (sources, _) in TRANSITIONS.items() if self.status in sources]
+
+
+# What an edit may change, by its public name.
+EDITABLE = {
+    "name": "name",
+    "description": "description",
+    "enablePasscode": "enable_passcode",
+    "passcode": "passcode",
+    "startsAt": "starts_at",
+    "endsAt": "ends_at",
+}
+# Fields whose value stands in no log and no event.
+SECRET = frozenset({"passcode"})
+
+
+def create(account_id: str, values: Mapping[str, Any], by: Actor) -> Campaign:
+    """A new draft. `values` maps the public names of `EDITABLE` to values; refuses what `_checked` refuses."""
+    campaign = Campaign(account_id=account_id, **_columns(_checked(values)))
+    _settle_passcode(campaign)
+    db.session.add(campaign)
+    db.session.flush()
+    audit.record(account_id, by, "campaign.created", campaign.id, campaign.name)
+    event.record(account_id, "campaign.created", {"campaign": as_public(campaign)})
+    return campaign
+
+
+def edit(campaign: Campaign, values: Mapping[str, Any], by: Actor) -> list[str]:
+    """Change what `values` names; returns the public names of what did change."""
+    before = {name: getattr(campaign, column) for name, column in EDITABLE.items()}
+    for column, value in _columns(_checked(values)).items():
+        setattr(campaign, column, value)
+    _settle_passcode(campaign)
+    changes = {
+        name: [before[name], getattr(campaign, column)]
+        for name, column in EDITABLE.items()
+        if before[name] != getattr(campaign, column)
+    }
+    if not changes:
+        return []
+    campaign.updated_at = clock.now_ms()
+    db.session.flush()
+    logged = {name: [None, None] if name in SECRET else pair for name, pair in changes.items()}
+    changed = [name for name in changes if name not in SECRET]
+    audit.record(campaign.account_id, by, "campaign.updated", campaign.id, campaign.name, logged)
+    event.record(campaign.account_id, "campaign.updated", {"campaign": as_public(campaign), "changed": changed})
+    return list(changes)
+
+
+def move(campaign: Campaign, transition: Transition, by: Actor) -> None:
+    """Run a named transition; refuses one that does not start where the campaign stands."""
+    sources, target = TRANSITIONS[transition]
+    before = campaign.status
+    if before not in sources:
+        raise Refused("TRANSITION_NOT_POSSIBLE", transition=transition, status=before)
+    campaign.status = target
+    campaign.updated_at = clock.now_ms()
+    _forget_what_the_schedule_would_undo(campaign, transition)
+    db.session.flush()
+    audit.record(
+        campaign.account_id, by, "campaign.status.changed", campaign.id, campaign.name, {"status": [before, target]}
+    )
+    payload = {"campaign": as_public(campaign), "transition": transition, "from": before, "to": target}
+    event.record(campaign.account_id, "campaign.transition.executed", payload)
+    event.record(campaign.account_id, "campaign.status.changed", {k: v for k, v in payload.items() if k != "transition"})
+
+
+def get(account_id: str, campaign_id: str, *, lock: bool = False) -> Campaign:
+    """The campaign, or `NotFound` where it does not exist or belongs to another account."""
+    query = select(Campaign).where(Campaign.id == campaign_id, Campaign.account_id == account_id)
+    campaign = db.session.scalar(query.with_for_update() if lock else query)
+    if campaign is None:
+        raise NotFound("campaign")
+    return campaign
+
+
+def of_account(account_id: str, status: str | None = None) -> Select[tuple[Campaign]]:
+    """An account's campaigns in the order of their creation."""
+    query = select(Campaign).where(Campaign.account_id == account_id).order_by(Campaign.id)
+    return query.where(Campaign.status == status) if status else query
+
+
+def count(account_id: str, status: str | None = None) -> int:
+    """How many campaigns `of_account` holds."""
+    return db.session.scalar(select(func.count()).select_from(of_account(account_id, status).subquery())) or 0
+
+
+def run_schedule(now: int) -> int:
+    """Launch drafts whose start has come and close active campaigns whose end has; returns how many moved."""
+    due = [
+        *((campaign, "launch") for campaign in _due("draft", Campaign.starts_at, now)),
+        *((campaign, "close") for campaign in _due("active", Campaign.ends_at, now)),
+    ]
+    for campaign, transition in due:
+        move(campaign, transition, SCHEDULE)  # type: ignore[arg-type]
+    return len(due)
+
+
+def something_is_due(now: int) -> bool:
+    """Whether `run_schedule` would move a campaign; a read that takes no lock."""
+    return any(
+        db.session.scalar(select(Campaign.id).where(Campaign.status == status, column <= now).limit(1))
+        for status, column in (("draft", Campaign.starts_at), ("active", Campaign.ends_at))
+    )
+
+
+def as_public(campaign: Campaign) -> public.Campaign:
+    """The public projection."""
+    shown: public.Campaign = {
+        "campaignId": campaign.id,
+        "name": campaign.name,
+        "status": campaign.status,  # type: ignore[typeddict-item]
+        "enablePasscode": campaign.enable_passcode,
+        "registrationOpen": campaign.registration_open,
+        "resultsPublished": campaign.results_published,
+        "createdAt": campaign.created_at,
+        "updatedAt": campaign.updated_at,
+    }
+    if campaign.description is not None:
+        shown["description"] = campaign.description
+    if campaign.starts_at is not None:
+        shown["startsAt"] = campaign.starts_at
+    if campaign.ends_at is not None:
+        shown["endsAt"] = campaign.ends_at
+    return shown
+
+
+def _due(status: CampaignStatus, column: Any, now: int) -> list[Campaign]:
+    query = select(Campaign).where(Campaign.status == status, column <= now).order_by(Campaign.id)
+    return list(db.session.scalars(query.with_for_update(skip_locked=True)))
+
+
+def _forget_what_the_schedule_would_undo(campaign: Campaign, transition: Transition) -> None:
+    if transition == "reopen" and campaign.ends_at is not None and campaign.ends_at <= clock.now_ms():
+        campaign.ends_at = None
+
+
+def _settle_passcode(campaign: Campaign) -> None:
+    """A campaign that asks for a passcode has one, so that nobody is locked out by an empty one."""
+    if campaign.enable_passcode and not campaign.passcode:
+        campaign.passcode = "".join(secrets.choice("23456789abcdefghjkmnpqrstuvwxyz") for _ in range(8))
+
+
+def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {EDITABLE[name]: value for name, value in values.items()}
+
+
+def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    checked = dict(values)
+    if "name" in checked:
+        checked["name"] = " ".join((checked["name"] or "").split())
+        if not checked["name"]:
+            raise Refused("NAME_REQUIRED", path="name")
+    for name, most in (("name", 200), ("description", 5000), ("passcode", 100)):
+        if isinstance(checked.get(name), str):
+            if len(checked[name]) > most:
+                raise Refused("TOO_LONG", path=name, most=most)
+            checked[name] = checked[name].strip() or None
+    starts, ends = checked.get("startsAt"), checked.get("endsAt")
+    if starts is not None and ends is not None and ends <= starts:
+        raise Refused("ENDS_BEFORE_IT_STARTS", path="endsAt")
+    return checked
+
+
+assert set(get_args(Transition)) == set(TRANSITIONS)

@@ -1,0 +1,24 @@
+"""A campaign's roster: who stands on it, how they are written, and how they are found.
+
+The v2 API, the v1 API, the page, the import and the bundle all write through `upsert` and `upsert_many`.
+"""
+
+from .merge import Merged as Merged
+from .merge import merge as merge
+from .participant import Participant as Participant
+from .participant import as_public as as_public
+from .participant import display_name as display_name
+from .participant import stated_language as stated_language
+from .questions import Filters as Filters
+from .questions import Sort as Sort
+from .questions import count as count
+from .questions import get as get
+from .questions import page as page
+from .questions import public_page as public_page
+from .questions import selection as selection
+from .write import Written as Written
+from .write import change as change
+from .write import remove as remove
+from .write import set_status as set_status
+from .write import upsert as upsert
+from .write import upsert_many as upsert_many

@@ -1,0 +1,121 @@
+"""Finding people on a roster: by id, by filter, page by page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+
+import contract.participants as public
+from contract.paging import Paging
+from core.db import db
+from core.errors import NotFound
+from domain.campaigns.campaign import Campaign
+
+from .participant import PUBLIC_COLUMNS, Participant, project
+
+Sort = Literal["created", "name", "email", "status", "language", "updated"]
+
+_ORDERS: dict[str, tuple[Any, ...]] = {
+    "created": (Participant.id,),
+    "name": (Participant.last_name, Participant.first_name, Participant.id),
+    "email": (Participant.email, Participant.id),
+    "status": (Participant.status, Participant.id),
+    "language": (Participant.language, Participant.id),
+    "updated": (Participant.updated_at, Participant.id),
+}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What to look for; unset means all. `language` `none` asks for unset, `updated_since` is epoch ms, inclusive."""
+
+    status: str | None = None
+    email: str | None = None
+    language: str | None = None
+    updated_since: int | None = None
+    search: str = ""
+    organisation_id: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Filters()
+
+
+def get(campaign: Campaign, participant_id: str) -> Participant:
+    """The participant, or `NotFound` where none of this campaign has the id."""
+    query = select(Participant).where(Participant.id == participant_id, Participant.campaign_id == campaign.id)
+    found = db.session.scalar(query)
+    if found is None:
+        raise NotFound("participant")
+    return found
+
+
+def count(campaign: Campaign, filters: Filters) -> int:
+    """The exact number of people that `filters` select; free for all of them."""
+    if filters.is_empty:
+        return db.session.scalar(select(Campaign.roster_size).where(Campaign.id == campaign.id)) or 0
+    return db.session.scalar(select(func.count()).select_from(selection(campaign, filters).subquery())) or 0
+
+
+def page(
+    campaign: Campaign, filters: Filters, paging: Paging, *, sort: Sort = "created", descending: bool = False
+) -> list[Participant]:
+    """One page of people, for a screen."""
+    order = [column.desc() if descending else column.asc() for column in _ORDERS[sort]]
+    query = select(Participant).where(*_conditions(campaign, filters)).order_by(*order)
+    return list(db.session.scalars(query.limit(paging.limit).offset(paging.offset)))
+
+
+def public_page(campaign: Campaign, filters: Filters, paging: Paging, total: int) -> list[public.Participant]:
+    """One page in the order of creation, as the API shows it.
+
+    The ids of the page come from the index alone, and from its nearer end, so that the last page costs what the
+    first does; then only the rows of the page are read.
+    """
+    skipped, wanted, backwards = _window(paging, total)
+    if wanted <= 0:
+        return []
+    order = Participant.id.desc() if backwards else Participant.id.asc()
+    ids = select(Participant.id).where(*_conditions(campaign, filters)).order_by(order).limit(wanted).offset(skipped)
+    columns = [getattr(Participant, name) for name in PUBLIC_COLUMNS]
+    inner = ids.subquery()
+    rows = db.session.execute(select(*columns).join(inner, inner.c.id == Participant.id).order_by(Participant.id))
+    return [project(*row) for row in rows]
+
+
+def selection(campaign: Campaign, filters: Filters) -> Select[tuple[str]]:
+    """The ids of everybody that `filters` select."""
+    return select(Participant.id).where(*_conditions(campaign, filters))
+
+
+def _window(paging: Paging, total: int) -> tuple[int, int, bool]:
+    """How many rows to skip and to take, and whether from the end."""
+    wanted = min(paging.limit, total - paging.offset)
+    from_the_end = total - paging.offset - wanted
+    if wanted > 0 and from_the_end < paging.offset:
+        return from_the_end, wanted, True
+    return paging.offset, wanted, False
+
+
+def _conditions(campaign: Campaign, filters: Filters) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [Participant.campaign_id == campaign.id]
+    if filters.status is not None:
+        conditions.append(Participant.status == filters.status)
+    if filters.email is not None:
+        conditions.append(Participant.email == filters.email.strip().lower())
+    if filters.language is not None:
+        unset = filters.language == "none"
+        conditions.append(Participant.language.is_(None) if unset else Participant.language == filters.language)
+    if filters.updated_since is not None:
+        conditions.append(Participant.updated_at >= filters.updated_since)
+    if filters.organisation_id is not None:
+        conditions.append(Participant.organisation_id == filters.organisation_id)
+    conditions.extend(_mentions(word) for word in filters.search.split())
+    return conditions
+
+
+def _mentions(word: str) -> ColumnElement[bool]:
+    columns = (Participant.email, Participant.first_name, Participant.last_name)
+    return or_(*(column.icontains(word, autoescape=True) for column in columns))

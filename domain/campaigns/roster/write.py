@@ -1,0 +1,229 @@
+"""Writing the roster. One person or a batch takes the same way: lock, merge, insert or update, event, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import RowMapping
+
+from contract.participants import ParticipantChange, ParticipantUpsert
+from core import clock
+from core.db import db, is_postgresql
+from core.errors import NotFound
+from core.ids import new_id
+from domain.campaigns.campaign import Campaign
+from domain.events import audit, event
+from domain.events.audit import Actor, Done
+
+from . import participant as participants
+from .merge import NOBODY, Merged, merge
+from .participant import Participant
+
+# The table's columns under the names of the model (`bag` stands in the column `metadata`).
+_TABLE = Participant.__table__
+_ROW = select(*(getattr(Participant, name).label(name) for name in Participant.__mapper__.columns.keys()))
+_UPDATE = (
+    update(_TABLE)
+    .where(_TABLE.c.id == bindparam("row_id"))
+    .values(
+        first_name=bindparam("new_first_name"),
+        last_name=bindparam("new_last_name"),
+        language=bindparam("new_language"),
+        bag_language_ended=bindparam("new_bag_language_ended"),
+        metadata=bindparam("new_bag"),
+        updated_at=bindparam("new_updated_at"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of one body: the row after the write, whether it is new, what changed, what was refused."""
+
+    row: Mapping[str, Any]
+    created: bool
+    changes: dict[str, list[Any]]
+    preserved_keys: list[str]
+
+
+def upsert(campaign: Campaign, body: ParticipantUpsert, by: Actor) -> Written:
+    """Add a person to the roster, or bring one up to date; the address decides which.
+
+    Records `participant.joined` for a new row and an audit entry for every call (service.md 4.2). Two callers with
+    one new address at once give one row: the second waits for the first and then merges into its row.
+    """
+    written = upsert_many(campaign, [body])[0]
+    changes = {"created": [False, True], **written.changes} if written.created else written.changes
+    _log(campaign.account_id, by, "participant.upserted", [(written.row, changes)])
+    return written
+
+
+def upsert_many(campaign: Campaign, bodies: Sequence[ParticipantUpsert]) -> list[Written]:
+    """Write many people, in the order given; addresses must differ. Leaves the audit log to the caller.
+
+    Refuses the whole batch where one body does not fit its row.
+    """
+    # Rows are taken in the order of their addresses, so that two batches never wait for each other in a circle.
+    ordered = sorted(bodies, key=lambda body: body.email)
+    known = _lock(campaign.id, [body.email for body in ordered])
+    fresh = [body for body in ordered if body.email not in known]
+    inserted = _insert(campaign, fresh)
+    overtaken = [body.email for body in fresh if body.email not in inserted]
+    if overtaken:  # another caller inserted these between our look and our insert
+        known.update(_lock(campaign.id, overtaken))
+    updated = _update(known, [body for body in ordered if body.email in known])
+    written = {**inserted, **updated}
+    return [written[body.email] for body in bodies]
+
+
+def change(campaign: Campaign, participant_id: str, body: ParticipantChange, by: Actor) -> Written:
+    """Change one person who stands on the roster; `NotFound` where none does."""
+    row = _locked_row(campaign.id, participant_id)
+    written = _update_rows([(row, merge(row, body))])[0]
+    _log(campaign.account_id, by, "participant.updated", [(written.row, written.changes)])
+    return written
+
+
+def set_status(campaign: Campaign, participant_ids: Sequence[str], status: str, by: Actor) -> int:
+    """Set the status of people on the roster; returns how many changed."""
+    rows = [row for row in _locked_rows(campaign.id, participant_ids) if row["status"] != status]
+    db.session.execute(
+        update(_TABLE)
+        .where(_TABLE.c.id.in_([row["id"] for row in rows]))
+        .values(status=status, updated_at=clock.now_ms())
+    )
+    _log(campaign.account_id, by, "participant.updated", [(row, {"status": [row["status"], status]}) for row in rows])
+    return len(rows)
+
+
+def remove(campaign: Campaign, participant_ids: Sequence[str], by: Actor) -> int:
+    """Take people off the roster; returns how many stood there."""
+    rows = _locked_rows(campaign.id, participant_ids)
+    db.session.execute(delete(_TABLE).where(_TABLE.c.id.in_([row["id"] for row in rows])))
+    _resize(campaign.id, -len(rows))
+    _log(campaign.account_id, by, "participant.removed", [(row, {"email": [row["email"], None]}) for row in rows])
+    return len(rows)
+
+
+def _lock(campaign_id: str, emails: Sequence[str]) -> dict[str, RowMapping]:
+    query = _ROW.where(Participant.campaign_id == campaign_id, Participant.email.in_(emails))
+    if is_postgresql():
+        query = query.order_by(Participant.email).with_for_update()
+    return {row["email"]: row for row in db.session.execute(query).mappings()}
+
+
+def _locked_rows(campaign_id: str, participant_ids: Sequence[str]) -> list[RowMapping]:
+    query = _ROW.where(Participant.campaign_id == campaign_id, Participant.id.in_(participant_ids))
+    return list(db.session.execute(query.order_by(Participant.email).with_for_update()).mappings())
+
+
+def _locked_row(campaign_id: str, participant_id: str) -> RowMapping:
+    rows = _locked_rows(campaign_id, [participant_id])
+    if not rows:
+        raise NotFound("participant")
+    return rows[0]
+
+
+def _insert(campaign: Campaign, bodies: Sequence[ParticipantUpsert]) -> dict[str, Written]:
+    """Insert who is not there yet; leaves out those whom another caller inserted first."""
+    merged = {body.email: merge(NOBODY, body) for body in bodies}
+    now = clock.now_ms()
+    rows = {email: _new_row(campaign, email, each, now) for email, each in merged.items()}
+    landed = _insert_rows(list(rows.values()))
+    joined = [row for row in rows.values() if row["id"] in landed]
+    event.record_many(campaign.account_id, "participant.joined", (participants.for_event(row) for row in joined))
+    _resize(campaign.id, len(joined))
+    return {
+        row["email"]: Written(row, True, merged[row["email"]].changes, merged[row["email"]].preserved_keys)
+        for row in joined
+    }
+
+
+def _insert_rows(rows: list[dict[str, Any]]) -> set[str]:
+    """Insert and return the ids that landed. On SQLite the lock is ours already, so that none is overtaken."""
+    if not rows:
+        return set()
+    columns = [{("metadata" if name == "bag" else name): value for name, value in row.items()} for row in rows]
+    if not is_postgresql():
+        db.session.execute(sqlite.insert(_TABLE), columns)
+        return {row["id"] for row in rows}
+    statement = postgresql.insert(_TABLE).on_conflict_do_nothing(index_elements=["campaign_id", "email"])
+    return set(db.session.scalars(statement.returning(_TABLE.c.id), columns))
+
+
+def _new_row(campaign: Campaign, email: str, merged: Merged, now: int) -> dict[str, Any]:
+    return {
+        "id": new_id("par", now),
+        "account_id": campaign.account_id,
+        "campaign_id": campaign.id,
+        "email": email,
+        **merged.values,
+        "status": "added",
+        "organisation_id": None,
+        "labels": {},
+        "created_at": now,
+        "updated_at": now,
+    }
+
+
+def _update(known: Mapping[str, RowMapping], bodies: Iterable[ParticipantUpsert]) -> dict[str, Written]:
+    written = _update_rows([(known[body.email], merge(known[body.email], body)) for body in bodies])
+    return {each.row["email"]: each for each in written}
+
+
+def _update_rows(pairs: Sequence[tuple[Mapping[str, Any], Merged]]) -> list[Written]:
+    """Write the rows that did change; the others keep their `updated_at`."""
+    now = clock.now_ms()
+    written = [
+        Written(
+            {**row, **merged.values, "updated_at": now} if merged.changes else row,
+            False,
+            merged.changes,
+            merged.preserved_keys,
+        )
+        for row, merged in pairs
+    ]
+    parameters = [_update_parameters(each.row) for each in written if each.changes]
+    if parameters:
+        db.session.connection().execute(_UPDATE, parameters)
+    return written
+
+
+def _update_parameters(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "row_id": row["id"],
+        "new_first_name": row["first_name"],
+        "new_last_name": row["last_name"],
+        "new_language": row["language"],
+        "new_bag_language_ended": row["bag_language_ended"],
+        "new_bag": row["bag"],
+        "new_updated_at": row["updated_at"],
+    }
+
+
+def _resize(campaign_id: str, by: int) -> None:
+    if by:
+        table = Campaign.__table__
+        db.session.connection().execute(
+            update(table).where(table.c.id == campaign_id).values(roster_size=table.c.roster_size + by)
+        )
+
+
+def _log(account_id: str, by: Actor, action: str, done: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
+    """Write the audit entries. The bag is logged by the names of its keys: its values are nobody's business there."""
+    audit.record_many(
+        account_id, by, [Done(action, row["id"], row["email"], _loggable(changes)) for row, changes in done]
+    )
+
+
+def _loggable(changes: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    shown = {name: pair for name, pair in changes.items() if name not in ("bag", "bag_language_ended")}
+    if "bag" in changes:
+        before, after = changes["bag"]
+        keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        shown["metadata"] = [None, keys]
+    return shown

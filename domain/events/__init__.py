@@ -1,0 +1,1 @@
+"""What happened and who is told. Knows accounts by id alone."""

@@ -1,0 +1,1 @@
+"""Which language a message is in, and what a written language means."""

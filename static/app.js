@@ -1,0 +1,426 @@
+// What the browser does not do by itself. Every page works without this file; it makes the work quicker.
+// Sentences come from data- attributes of the page, so that they are in the reader's language.
+(function () {
+  "use strict";
+  var root = document.documentElement;
+
+  function on(type, selector, act, capture) {
+    document.addEventListener(
+      type,
+      function (event) {
+        var found = event.target instanceof Element && event.target.closest(selector);
+        if (found) act(found, event);
+      },
+      capture,
+    );
+  }
+
+  function all(selector, within) {
+    return Array.from((within || document).querySelectorAll(selector));
+  }
+
+  function find(selector) {
+    try {
+      return selector ? document.querySelector(selector) : null;
+    } catch (unreadable) {
+      return null; // a selector with an odd id must not stop the page
+    }
+  }
+
+  // --- Saying things aloud
+
+  function announce(sentence) {
+    var region = document.getElementById("live-region");
+    if (!region || !sentence) return;
+    region.textContent = "";
+    window.setTimeout(function () {
+      region.textContent = sentence;
+    }, 50);
+  }
+
+  function showAlert(sentence) {
+    var template = document.getElementById("alert-template");
+    var stack = document.getElementById("alerts");
+    if (!template || !stack || !sentence) return;
+    var alert = template.content.firstElementChild.cloneNode(true);
+    alert.querySelector("[data-alert-text]").textContent = sentence;
+    stack.replaceChildren(alert);
+  }
+
+  on("click", "[data-dismiss]", function (button) {
+    var alert = button.closest(".alert");
+    if (alert) alert.remove();
+  });
+
+  // --- Copying
+
+  function copied(button) {
+    var label = button.querySelector("[data-copy-label]") || button;
+    if (!button.dataset.copyIdle) button.dataset.copyIdle = label.textContent;
+    label.textContent = button.dataset.copied || button.dataset.copyIdle;
+    announce(button.dataset.copied);
+    window.setTimeout(function () {
+      label.textContent = button.dataset.copyIdle;
+    }, 2000);
+  }
+
+  on("click", "[data-copy]", function (button) {
+    var source = find(button.dataset.copy);
+    if (!source) return;
+    var text = "value" in source ? source.value : source.textContent.trim();
+    var done = function () {
+      copied(button);
+    };
+    if (navigator.clipboard && window.isSecureContext) {
+      navigator.clipboard.writeText(text).then(done, function () {
+        copyBySelection(source, done);
+      });
+    } else {
+      copyBySelection(source, done);
+    }
+  });
+
+  // The clipboard interface exists only on https and localhost.
+  function copyBySelection(source, done) {
+    if ("select" in source) source.select();
+    else window.getSelection().selectAllChildren(source);
+    if (document.execCommand("copy")) done();
+  }
+
+  // --- Dialogs
+
+  function openDialog(dialog) {
+    if (!dialog || typeof dialog.showModal !== "function") return;
+    dialog.removeAttribute("open");
+    dialog.showModal();
+    var first = dialog.querySelector("[autofocus], [aria-invalid='true']");
+    if (first) first.focus();
+  }
+
+  on("click", "[data-dialog-open]", function (opener, event) {
+    var dialog = find(opener.dataset.dialogOpen);
+    if (!dialog) return;
+    event.preventDefault();
+    openDialog(dialog);
+    dialog.addEventListener(
+      "close",
+      function () {
+        if (document.contains(opener)) opener.focus();
+      },
+      { once: true },
+    );
+  });
+
+  on("click", "[data-dialog-close]", function (closer, event) {
+    var dialog = closer.closest("dialog");
+    if (!dialog) return;
+    event.preventDefault();
+    dialog.close();
+  });
+
+  // A press on the dark surroundings is a press on the dialog element itself.
+  on("mousedown", "dialog", function (dialog, event) {
+    if (event.target !== dialog || dialog.hasAttribute("data-dialog-stay")) return;
+    var box = dialog.getBoundingClientRect();
+    var inside =
+      event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
+    if (!inside) dialog.close();
+  });
+
+  // A dialog that was opened by the address closes into the address without it.
+  document.addEventListener(
+    "close",
+    function (event) {
+      var here = new URL(window.location.href);
+      if (event.target.id && here.searchParams.get("dialog") === event.target.id) {
+        here.searchParams.delete("dialog");
+        window.history.replaceState(window.history.state, "", here);
+      }
+    },
+    true,
+  );
+
+  // --- Asking before a step that cannot be taken back
+
+  function confirmedField(form) {
+    var field = form.querySelector("input[type=hidden][name=confirmed]");
+    if (field) return field;
+    field = document.createElement("input");
+    field.type = "hidden";
+    field.name = "confirmed";
+    form.append(field);
+    return field;
+  }
+
+  function ask(asker, form, submitter) {
+    var dialog = document.getElementById("confirm-dialog");
+    dialog.querySelector("[data-confirm-sentence]").textContent = asker.dataset.confirm;
+    var yes = dialog.querySelector("[data-confirm-yes]");
+    yes.textContent = asker.dataset.confirmButton || (submitter && submitter.textContent.trim()) || yes.dataset.label;
+    yes.classList.toggle("btn-danger", asker.dataset.confirmTone !== "calm");
+    yes.classList.toggle("btn-primary", asker.dataset.confirmTone === "calm");
+    dialog.returnValue = "";
+    dialog.addEventListener(
+      "close",
+      function () {
+        if (submitter && document.contains(submitter)) submitter.focus();
+        if (dialog.returnValue !== "yes") return;
+        var field = confirmedField(form);
+        field.value = "1";
+        form.dataset.confirmPassed = "1";
+        form.requestSubmit(submitter || undefined);
+        delete form.dataset.confirmPassed;
+        if (document.contains(field)) field.remove();
+      },
+      { once: true },
+    );
+    dialog.showModal();
+    dialog.querySelector("[data-confirm-no]").focus();
+  }
+
+  // In the capture phase, so that htmx does not send the form before the answer.
+  document.addEventListener(
+    "submit",
+    function (event) {
+      var form = event.target;
+      var submitter = event.submitter;
+      var asker = submitter && submitter.dataset.confirm ? submitter : form;
+      if (!asker.dataset.confirm || form.dataset.confirmPassed) return;
+      if (!document.getElementById("confirm-dialog")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      ask(asker, form, submitter);
+    },
+    true,
+  );
+
+  // --- Choosing rows
+
+  function boxes(scope) {
+    return all("input[type=checkbox][data-select-row]:not(:disabled)", scope);
+  }
+
+  function plural(count, source) {
+    var kind = new Intl.PluralRules(root.lang || "en").select(count);
+    var sentence = kind === "one" ? source.dataset.one : source.dataset.other;
+    return (sentence || "").replace("{count}", count.toLocaleString(root.lang || "en"));
+  }
+
+  function refreshSelection(scope) {
+    var rows = boxes(scope);
+    var chosen = rows.filter(function (box) {
+      return box.checked;
+    }).length;
+    all("[data-select-all]", scope).forEach(function (box) {
+      box.checked = chosen > 0 && chosen === rows.length;
+      box.indeterminate = chosen > 0 && chosen < rows.length;
+    });
+    all("[data-select-count]", scope).forEach(function (count) {
+      var sentence = chosen ? plural(chosen, count) : count.dataset.none;
+      if (count.textContent !== sentence) count.textContent = sentence;
+    });
+    all("[data-needs-selection]", scope).forEach(function (bar) {
+      all("button, select, input", bar).forEach(function (control) {
+        control.disabled = chosen === 0;
+      });
+      bar.classList.toggle("is-awake", chosen > 0);
+    });
+    rows.forEach(function (box) {
+      var row = box.closest("tr");
+      if (row) row.classList.toggle("is-selected", box.checked);
+    });
+  }
+
+  on("change", "[data-select-all]", function (box) {
+    var scope = find(box.dataset.selectAll) || document;
+    boxes(scope).forEach(function (row) {
+      row.checked = box.checked;
+    });
+    refreshSelection(scope);
+  });
+
+  on("change", "[data-select-row]", function (box) {
+    refreshSelection(box.closest("[data-selection]") || document);
+  });
+
+  // --- Tabs: anchors to sections become the ARIA pattern
+
+  function showTab(tabs, chosen, focus) {
+    tabs.forEach(function (tab) {
+      var is = tab === chosen;
+      tab.setAttribute("aria-selected", is ? "true" : "false");
+      tab.tabIndex = is ? 0 : -1;
+      var panel = document.getElementById(tab.getAttribute("aria-controls"));
+      if (panel) panel.hidden = !is;
+    });
+    if (focus) chosen.focus();
+  }
+
+  function wakeTabs(list) {
+    if (list.getAttribute("role") === "tablist") return;
+    var tabs = all("a[href^='#']", list);
+    list.setAttribute("role", "tablist");
+    tabs.forEach(function (tab) {
+      var panel = document.getElementById(tab.hash.slice(1));
+      tab.setAttribute("role", "tab");
+      tab.setAttribute("aria-controls", tab.hash.slice(1));
+      if (!panel) return;
+      panel.setAttribute("role", "tabpanel");
+      panel.setAttribute("aria-labelledby", tab.id);
+      tab.addEventListener("click", function (event) {
+        event.preventDefault();
+        showTab(tabs, tab);
+      });
+    });
+    list.addEventListener("keydown", function (event) {
+      var step = { ArrowRight: 1, ArrowLeft: -1, Home: -tabs.length, End: tabs.length }[event.key];
+      var at = tabs.indexOf(document.activeElement);
+      if (!step || at < 0) return;
+      event.preventDefault();
+      var next = event.key === "Home" ? 0 : event.key === "End" ? tabs.length - 1 : at + step;
+      showTab(tabs, tabs[(next + tabs.length) % tabs.length], true);
+    });
+    showTab(tabs, tabWithError(tabs) || tabNamedByAddress(tabs) || tabs[0]);
+  }
+
+  function tabWithError(tabs) {
+    return tabs.find(function (tab) {
+      var panel = document.getElementById(tab.hash.slice(1));
+      return panel && panel.querySelector("[aria-invalid='true']");
+    });
+  }
+
+  function tabNamedByAddress(tabs) {
+    return tabs.find(function (tab) {
+      return tab.hash === window.location.hash;
+    });
+  }
+
+  // --- Theme and side navigation
+
+  function showTheme() {
+    all("[data-theme-set]").forEach(function (button) {
+      button.setAttribute("aria-pressed", String(button.dataset.themeSet === root.dataset.themeChoice));
+    });
+  }
+
+  on("click", "[data-theme-set]", function (button) {
+    window.assessorTheme.choose(button.dataset.themeSet);
+    showTheme();
+  });
+
+  function setSide(open) {
+    var side = document.getElementById("side");
+    var button = document.querySelector("[data-side-toggle]");
+    if (!side || !button) return;
+    side.classList.toggle("is-open", open);
+    button.setAttribute("aria-expanded", String(open));
+  }
+
+  on("click", "[data-side-toggle]", function (button) {
+    setSide(button.getAttribute("aria-expanded") !== "true");
+  });
+
+  // Drop-down menus are <details>: leave them by Escape or by a press elsewhere.
+  document.addEventListener("click", function (event) {
+    all("details.menu[open]").forEach(function (menu) {
+      if (!menu.contains(event.target)) menu.open = false;
+    });
+  });
+
+  document.addEventListener("keydown", function (event) {
+    if (event.key !== "Escape") return;
+    var menu = document.activeElement && document.activeElement.closest("details.menu[open]");
+    if (menu) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    } else if (!document.querySelector("dialog[open]") && document.querySelector("#side.is-open")) {
+      setSide(false);
+      document.querySelector("[data-side-toggle]").focus();
+    }
+  });
+
+  // --- htmx
+
+  document.addEventListener("htmx:configRequest", function (event) {
+    var token = document.querySelector("meta[name='csrf-token']");
+    if (event.detail.verb !== "get" && token) event.detail.headers["X-CSRF-Token"] = token.content;
+    if (event.detail.elt.closest("[data-filter-form]")) leaveOutEmpty(event.detail.formData);
+  });
+
+  // An address holds only the filters that are set.
+  function leaveOutEmpty(values) {
+    Array.from(values.keys()).forEach(function (name) {
+      var kept = values.getAll(name).filter(function (value) {
+        return value !== "";
+      });
+      values.delete(name);
+      kept.forEach(function (value) {
+        values.append(name, value);
+      });
+    });
+  }
+
+  document.addEventListener("htmx:beforeRequest", function (event) {
+    if (event.detail.target) event.detail.target.setAttribute("aria-busy", "true");
+  });
+
+  document.addEventListener("htmx:afterRequest", function (event) {
+    if (event.detail.target) event.detail.target.removeAttribute("aria-busy");
+  });
+
+  var lastAnnounced = "";
+
+  function sentenceOf(element) {
+    if (!element) return "";
+    var source = element.matches("[data-announce]") ? element : element.querySelector("[data-announce]");
+    return source ? source.dataset.announce : "";
+  }
+
+  function isPolling(element) {
+    return ((element && element.getAttribute("hx-trigger")) || "").includes("every");
+  }
+
+  document.addEventListener("htmx:afterSettle", function (event) {
+    var swapped = event.detail.target && document.getElementById(event.detail.target.id);
+    var sentence = sentenceOf(swapped || event.detail.elt);
+    if (sentence && (sentence !== lastAnnounced || !isPolling(event.detail.requestConfig.elt))) announce(sentence);
+    lastAnnounced = sentence;
+    wake(document);
+  });
+
+  document.addEventListener("htmx:responseError", function (event) {
+    var status = event.detail.xhr.status;
+    if (status === 401) {
+      var here = window.location.pathname + window.location.search;
+      window.location.assign(document.body.dataset.signInUrl + "?next=" + encodeURIComponent(here));
+    } else if (status === 403) showAlert(document.body.dataset.textForbidden);
+    else if (status === 429) showAlert(document.body.dataset.textBusy);
+    else if (status >= 500) showAlert(document.body.dataset.textServer);
+    else showAlert(document.body.dataset.textRefused);
+  });
+
+  ["htmx:sendError", "htmx:timeout"].forEach(function (type) {
+    document.addEventListener(type, function () {
+      showAlert(document.body.dataset.textOffline);
+    });
+  });
+
+  // --- Waking what a page or a swapped fragment brought
+
+  function wake(within) {
+    all("[data-tabs]", within).forEach(wakeTabs);
+    all("dialog[data-dialog-auto]", within).forEach(function (dialog) {
+      dialog.removeAttribute("data-dialog-auto");
+      openDialog(dialog);
+    });
+    all("[data-selection]", within).forEach(refreshSelection);
+    showTheme();
+  }
+
+  wake(document);
+  // The browser may restore ticked boxes after this script ran.
+  window.addEventListener("pageshow", function () {
+    all("[data-selection]").forEach(refreshSelection);
+  });
+})();

@@ -1,0 +1,186 @@
+"""`python app.py` as a person runs it: real processes, killed one by one, and stopped with Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from core.queue import QUEUE_NAME
+from core.settings import embedded_valkey_socket
+
+ROOT = Path(__file__).parent.parent.parent
+READY_SECONDS = 40.0
+
+
+class Machine:
+    """One `python app.py` on a folder and a port of its own; what it says is collected in a file."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.port = port
+        self.output = folder.parent / f"said-{port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> Machine:
+        unset = ("DATABASE_URL", "REDIS_URL", "BASE_URL", "HOST", "SECRET_KEY", "SMTP_URL")
+        env = {name: value for name, value in os.environ.items() if name not in unset}
+        env |= {"INSTANCE_PATH": str(self.folder), "PORT": str(self.port), "DEMO": "0"}
+        with self.output.open("wb") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "app.py"], cwd=ROOT, env=env, stdout=said, stderr=said, start_new_session=True
+            )
+        return self
+
+    def ready(self) -> Machine:
+        wait_for(lambda: "Assessor is ready at" in self.said(), self, seconds=READY_SECONDS)
+        return self
+
+    def said(self) -> str:
+        return self.output.read_text()
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=2) as response:
+                return bool(response.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def exit_code(self) -> int:
+        assert self.process is not None
+        return self.process.wait(timeout=30)
+
+    def part(self, word: str) -> int:
+        """The process id of the part whose command line holds `word`; 0 where there is none."""
+        assert self.process is not None
+        found = (pid for pid, parent, command in processes() if parent == self.process.pid and word in command)
+        return next(found, 0)
+
+    def family(self) -> set[int]:
+        """Every process below this one."""
+        assert self.process is not None
+        family, listed = {self.process.pid}, processes()
+        for _ in range(4):
+            family |= {pid for pid, parent, _ in listed if parent in family}
+        return family - {self.process.pid}
+
+    def queue(self) -> Queue:
+        redis = Redis(unix_socket_path=str(embedded_valkey_socket(self.folder)), socket_timeout=2)
+        return Queue(QUEUE_NAME, connection=redis, serializer=JSONSerializer)
+
+
+def processes() -> list[tuple[int, int, str]]:
+    """Of every living process: its id, its parent's, and its command line."""
+    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True)
+    rows = (line.split(None, 3) for line in listing.stdout.splitlines())
+    return [(int(row[0]), int(row[1]), row[3]) for row in rows if len(row) == 4 and not row[2].startswith("Z")]
+
+
+def wait_for(question: Callable[[], object], machine: Machine, *, seconds: float = 15.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not question():
+        assert time.monotonic() < deadline, f"it did not happen in {seconds} s; the output was:\n{machine.said()}"
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """One machine for the kills; each test leaves it whole again."""
+    running = Machine(tmp_path_factory.mktemp("machine") / "instance", free_port()).start()
+    yield running.ready()
+    assert running.process is not None
+    running.process.send_signal(signal.SIGTERM)
+    assert running.exit_code() == 0
+
+
+@pytest.mark.parametrize(("name", "word"), [("web", "granian"), ("worker", "worker.py"), ("valkey", "-server")])
+def test_a_killed_part_comes_back_and_its_death_is_said(machine: Machine, name: str, word: str) -> None:
+    killed = machine.part(word)
+    os.kill(killed, signal.SIGKILL)
+    wait_for(lambda: machine.part(word) not in (0, killed), machine)
+    wait_for(machine.answers, machine)
+    assert f"{name} ended (killed by SIGKILL); it is started again in" in machine.said()
+
+
+def test_a_killed_process_of_the_web_server_is_replaced(machine: Machine) -> None:
+    server = machine.part("granian")
+
+    def serving() -> set[int]:
+        return {pid for pid, parent, _ in processes() if parent == server}
+
+    wait_for(lambda: len(serving()) == 2, machine)
+    killed = min(serving())
+    os.kill(killed, signal.SIGKILL)
+    wait_for(lambda: len(serving() - {killed}) == 2, machine)
+    wait_for(machine.answers, machine)
+
+
+def test_jobs_are_taken_again_after_valkey_was_lost_with_its_keys(machine: Machine) -> None:
+    os.kill(machine.part("-server"), signal.SIGKILL)
+
+    def is_taken() -> bool:
+        try:
+            job = machine.queue().enqueue("core.clock.now_ms", result_ttl=60)
+            wait_for(lambda: job.get_status(refresh=True) == "finished", machine, seconds=5)
+        except RedisError:
+            return False
+        return True
+
+    wait_for(is_taken, machine)
+
+
+def test_a_job_starts_at_once(machine: Machine) -> None:
+    queue = machine.queue()
+    wait_for(lambda: queue.connection.scard("rq:workers") >= 1, machine)
+    began = time.monotonic()
+    job = queue.enqueue("core.clock.now_ms", result_ttl=60)
+    while job.get_status(refresh=True) != "finished":
+        assert time.monotonic() - began < 1.0, machine.said()
+        time.sleep(0.005)
+
+
+def test_a_second_start_on_the_same_folder_is_refused(machine: Machine) -> None:
+    second = Machine(machine.folder, free_port()).start()
+    assert second.exit_code() == 1
+    said = second.said()
+    assert "Assessor cannot start: Assessor is already running on" in said
+    assert "Traceback" not in said
+    assert machine.answers()
+
+
+def test_a_taken_port_is_said(machine: Machine, tmp_path: Path) -> None:
+    second = Machine(tmp_path / "instance", machine.port).start()
+    assert second.exit_code() == 1
+    assert f"Assessor cannot start: port {machine.port} on 127.0.0.1 cannot be used" in second.said()
+    assert "Traceback" not in second.said()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_however_it_ends_no_process_is_left(tmp_path: Path, number: int) -> None:
+    running = Machine(tmp_path / "instance", free_port()).start().ready()
+    assert running.process is not None
+    family = running.family()
+    running.process.send_signal(number)
+    code = running.exit_code()
+    wait_for(lambda: not family & {pid for pid, _, _ in processes()}, running)
+    assert code == (0 if number == signal.SIGINT else -signal.SIGKILL)
+    assert "Traceback" not in running.said()
