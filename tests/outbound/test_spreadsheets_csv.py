@@ -109,6 +109,17 @@ def test_a_delimiter_inside_the_text_is_not_taken_for_the_files_own(write: Write
     assert inspect(write(text.encode()), "x.csv").delimiter == delimiter
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_line_that_tells_excel_the_delimiter_is_passed_over(write: Write, encoding: str, line_end: str) -> None:
+    text = line_end.join(["sep=;", "email;name", "alice@example.com;Zoë"])
+    layout, people = read(write(text.encode(encoding)))
+    assert layout.header == ["email", "name"]
+    assert people == [SheetRow(2, ["alice@example.com", "Zoë"])]
+    refused = refusal(write((text + line_end + 'b;"B').encode(encoding)))
+    assert (refused.code, refused.params) == ("UNCLOSED_QUOTE", {"line": 4})
+
+
 @pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf", b"\xff\xfe", b"  \r\n\r\n", b",,,\n,,,\n", b'""\n'])
 def test_a_file_without_any_text_is_empty(write: Write, content: bytes) -> None:
     assert refusal(write(content)).code == "EMPTY"

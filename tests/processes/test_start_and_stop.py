@@ -64,10 +64,17 @@ class Machine:
         return self.process.wait(timeout=30)
 
     def part(self, word: str) -> int:
-        """The process id of the part whose command line holds `word`; 0 where there is none."""
+        """The process id of the part whose command line holds `word`; 0 while there is none."""
         assert self.process is not None
         found = (pid for pid, parent, command in processes() if parent == self.process.pid and word in command)
         return next(found, 0)
+
+    def kill_part(self, word: str) -> int:
+        wait_for(lambda: self.part(word), self)  # never signal process 0, which is everybody
+        killed = self.part(word)
+        assert killed > 1
+        os.kill(killed, signal.SIGKILL)
+        return killed
 
     def family(self) -> set[int]:
         """Every process below this one."""
@@ -84,7 +91,7 @@ class Machine:
 
 def processes() -> list[tuple[int, int, str]]:
     """Of every living process: its id, its parent's, and its command line."""
-    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True)
+    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True)
     rows = (line.split(None, 3) for line in listing.stdout.splitlines())
     return [(int(row[0]), int(row[1]), row[3]) for row in rows if len(row) == 4 and not row[2].startswith("Z")]
 
@@ -114,8 +121,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 @pytest.mark.parametrize(("name", "word"), [("web", "granian"), ("worker", "worker.py"), ("valkey", "-server")])
 def test_a_killed_part_comes_back_and_its_death_is_said(machine: Machine, name: str, word: str) -> None:
-    killed = machine.part(word)
-    os.kill(killed, signal.SIGKILL)
+    killed = machine.kill_part(word)
     wait_for(lambda: machine.part(word) not in (0, killed), machine)
     wait_for(machine.answers, machine)
     assert f"{name} ended (killed by SIGKILL); it is started again in" in machine.said()
@@ -135,12 +141,12 @@ def test_a_killed_process_of_the_web_server_is_replaced(machine: Machine) -> Non
 
 
 def test_jobs_are_taken_again_after_valkey_was_lost_with_its_keys(machine: Machine) -> None:
-    os.kill(machine.part("-server"), signal.SIGKILL)
+    machine.kill_part("-server")
 
     def is_taken() -> bool:
         try:
             job = machine.queue().enqueue("core.clock.now_ms", result_ttl=60)
-            wait_for(lambda: job.get_status(refresh=True) == "finished", machine, seconds=5)
+            wait_for(lambda: job.get_status(refresh=True) == "finished", machine)
         except RedisError:
             return False
         return True

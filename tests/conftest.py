@@ -1,0 +1,139 @@
+"""Fixtures: the application on each database, a real Valkey, and the people of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import create_app
+from core.db import Model, db, transaction
+from core.i18n import compile_catalogues
+from core.settings import Settings
+from tests import world as worlds
+from tests.servers import postgresql, valkey
+from tests.servers.postgresql import PostgreSQL
+from tests.servers.valkey import Valkey
+from tests.world import World
+
+SECRET_KEY = "a secret for the tests, long enough to be one"
+DATABASES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _catalogues() -> None:
+    compile_catalogues()
+
+
+@pytest.fixture(scope="session")
+def shared_valkey() -> Iterator[Valkey]:
+    """One Valkey for the whole run; its keys are forgotten before each test that uses `app`."""
+    with valkey.server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[PostgreSQL]:
+    """One PostgreSQL cluster for the whole run."""
+    with postgresql.cluster() as server:
+        yield server
+
+
+@pytest.fixture(scope="session", params=DATABASES)
+def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of an empty database of each kind, as `DATABASE_URL` would give it."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path_factory.mktemp('db') / 'test.db'}"
+    server: PostgreSQL = request.getfixturevalue("cluster")
+    return server.new_database("assessor_test")
+
+
+def settings_for(database_url: str, redis_url: str, instance_path: Path) -> Settings:
+    """Settings of a test installation."""
+    return Settings(
+        instance_path=instance_path,
+        database_url=database_url.replace("postgresql://", "postgresql+psycopg://"),
+        redis_url=redis_url,
+        base_url="http://localhost",
+        secret_key=SECRET_KEY,
+        testing=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def installation(
+    database_url: str, shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Flask]:
+    """The application on one database with its tables made."""
+    app = create_app(settings_for(database_url, shared_valkey.url, tmp_path_factory.mktemp("instance")))
+    unsaved: list[str] = []
+    app.extensions["unsaved"] = unsaved
+
+    @app.teardown_request
+    def _notice_unsaved_changes(_error: BaseException | None) -> None:
+        session = db.session
+        unsaved.extend(map(repr, [*session.new, *session.dirty, *session.deleted]))
+
+    with app.app_context():
+        db.create_all()
+    yield app
+    with app.app_context():
+        db.engine.dispose()
+
+
+@pytest.fixture
+def app(installation: Flask, shared_valkey: Valkey) -> Iterator[Flask]:
+    """The application with an empty database, inside an app context. Fails where a request left changes unsaved."""
+    shared_valkey.forget_everything()
+    with installation.app_context():
+        _empty()
+        yield installation
+        db.session.remove()
+    unsaved = installation.extensions["unsaved"]
+    left, unsaved[:] = list(unsaved), []
+    assert not left, f"a request ended with unsaved changes: {left}"
+
+
+@pytest.fixture
+def world(app: Flask) -> World:
+    """Alice, Bob, Audrey, Paula, Charlie and Olga with their accounts; see `World`."""
+    return worlds.build()
+
+
+@pytest.fixture
+def alice(app: Flask, world: World) -> FlaskClient:
+    """A browser in which the account's administrator is signed in."""
+    return worlds.sign_in(app, "Alice")
+
+
+@pytest.fixture
+def bob(app: Flask, world: World) -> FlaskClient:
+    """A browser in which the campaign manager is signed in."""
+    return worlds.sign_in(app, "Bob")
+
+
+@pytest.fixture
+def charlie(app: Flask, world: World) -> FlaskClient:
+    """A browser in which the administrator of another account is signed in."""
+    return worlds.sign_in(app, "Charlie")
+
+
+@pytest.fixture
+def olga(app: Flask, world: World) -> FlaskClient:
+    """A browser in which the platform's operator is signed in."""
+    return worlds.sign_in(app, "Olga")
+
+
+@pytest.fixture
+def stranger(app: Flask, world: World) -> FlaskClient:
+    """A browser in which nobody is signed in."""
+    return app.test_client()
+
+
+def _empty() -> None:
+    with transaction() as session:
+        for table in reversed(Model.metadata.sorted_tables):
+            session.execute(table.delete())

@@ -1,0 +1,1 @@
+"""Real servers for the tests, each private to the run: PostgreSQL and Valkey on unix sockets."""
