@@ -48,6 +48,7 @@ def command(instance_path: Path) -> list[str]:
         "maxmemory-policy": "noeviction",
         "daemonize": "no",
         "loglevel": "warning",
+        "logfile": str(instance_path / "valkey.log"),  # its advice on the kernel's settings is no news for a terminal
     }
     return [str(server_binary()), *(word for name, value in options.items() for word in (f"--{name}", value))]
 

@@ -19,7 +19,9 @@ from types import FrameType
 import structlog
 from flask import Flask
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 from rq import Queue
 from rq.exceptions import StopRequested
 from rq.job import Job
@@ -30,7 +32,7 @@ from rq.worker.base import WorkerStatus
 from app import create_app
 from core.queue import QUEUE_NAME, connection_for_worker
 
-RECONNECT_SECONDS = 2.0
+RECONNECT_SECONDS = 1.0
 IDLE_TTL_SECONDS = 45  # RQ waits 15 s less than this in one blocking pop, and its socket 10 s more than the pop
 UNDER_WAY_SECONDS = 4.0
 LARGEST_MIB = 350
@@ -75,6 +77,9 @@ def main() -> int:
         logging.getLogger(name).setLevel(logging.WARNING)
     app = create_app()
     redis = connection_for_worker(app.config["SETTINGS"])
+    redis.set_retry(
+        Retry(NoBackoff(), 0)
+    )  # the client's own retries would hold up a stop for seconds; this loop retries
     signal.signal(signal.SIGINT, _leave)
     signal.signal(signal.SIGTERM, _leave)
     while not _take(app, redis):
