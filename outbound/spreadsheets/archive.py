@@ -8,7 +8,7 @@ bzip2 and lzma decompress a whole block at once and are refused.
 from __future__ import annotations
 
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from outbound.spreadsheets.layout import SpreadsheetRefused
 
@@ -36,7 +36,10 @@ def check_archive(path: str | Path) -> None:
             _check_sizes(entries)
             for entry in entries:
                 _check_prologue(archive, entry)
-    except (BadZipFile, NotImplementedError, OSError, EOFError, ValueError) as error:
+    except (SpreadsheetRefused, MemoryError):
+        raise
+    except Exception as error:
+        # zipfile answers damage with BadZipFile, zlib.error, struct.error, NotImplementedError, EOFError and others.
         raise SpreadsheetRefused("NOT_A_SPREADSHEET", looks_like="broken zip") from error
 
 
@@ -69,6 +72,11 @@ def _limit(name: str) -> int:
     if "/worksheets/" in lowered or "/media/" in lowered or "/embeddings/" in lowered:
         return MAX_TOTAL_BYTES
     return MAX_STRINGS_BYTES if lowered.endswith("sharedstrings.xml") else MAX_PART_BYTES
+
+
+def is_held_whole(name: str) -> bool:
+    """Whether `name` is one of the parts that were measured as openpyxl reads them: at once, into memory."""
+    return name.lower().endswith(".xml") and _limit(name) < MAX_TOTAL_BYTES
 
 
 def _check_prologue(archive: ZipFile, entry: ZipInfo) -> None:

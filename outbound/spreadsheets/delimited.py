@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from io import StringIO
 from itertools import chain, islice
@@ -25,6 +26,7 @@ from outbound.spreadsheets.layout import (
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_CHARACTERS = 256 * 1024
 _SAMPLE_RECORDS = 50
+_SEPARATOR_LINE = re.compile(r"sep=[,;\t|][\r\n]+", re.IGNORECASE).fullmatch
 
 
 def inspect(path: str | Path) -> Layout:
@@ -77,8 +79,14 @@ def _reader(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
 
 def _opened(path: str | Path, encoding: str) -> TextIO:
-    """The file as text with its own line ends: a `\\r` alone ends a line too, and one inside quotes stays."""
-    return open(path, encoding=encoding, newline="")
+    """The file as text with its own line ends: a `\\r` alone ends a line too, and one inside quotes stays.
+
+    A first line such as `sep=;`, by which some programs speak to Excel, is passed over.
+    """
+    file = open(path, encoding=encoding, newline="")  # noqa: SIM115 (the caller closes it)
+    if not _SEPARATOR_LINE(file.readline(16)):
+        file.seek(0)
+    return file
 
 
 def _layout(text: TextFile, delimiter: str, header: list[str]) -> Layout:
@@ -134,14 +142,12 @@ def _check_quotes(path: str | Path, encoding: str, delimiter: str) -> None:
 
     A record of two cells is put behind the file. Read back as such, every quote was closed; swallowed, one was not.
     """
-    last: list[str] = []
-    with _opened(path, encoding) as file:
-        try:
-            for last in _reader(chain(file, [f"x{delimiter}x"]), delimiter):
-                pass
-        except csv.Error:
-            last = []
-    if last == ["x", "x"]:
+    try:
+        with _opened(path, encoding) as file:
+            last = deque(_reader(chain(file, [f"x{delimiter}x"]), delimiter), maxlen=1)
+    except csv.Error:
+        last = deque()
+    if list(last) == [["x", "x"]]:
         return
     line = _unclosed_quote(path, encoding, delimiter)
     if line:
@@ -154,7 +160,7 @@ def _unclosed_quote(path: str | Path, encoding: str, delimiter: str) -> int:
     opening = re.compile(f'(?:^|{re.escape(delimiter)})"').search
     opened = 0
     with _opened(path, encoding) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(file, start=2 if file.tell() else 1):
             place = 0
             while True:
                 if opened:

@@ -16,8 +16,9 @@ from openpyxl.reader.excel import ExcelReader
 from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
 from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.worksheet._reader import DATA_TAG, ROW_TAG, WorkSheetParser
+from openpyxl.xml.constants import SHARED_STRINGS, XLSM, XLSX, XLTM, XLTX
 
-from outbound.spreadsheets.archive import check_archive
+from outbound.spreadsheets.archive import check_archive, is_held_whole
 from outbound.spreadsheets.layout import (
     MAX_COLUMNS,
     MAX_ROWS,
@@ -29,6 +30,7 @@ from outbound.spreadsheets.layout import (
     fitted,
 )
 
+_WORKBOOKS = (XLSX, XLSM, XLTX, XLTM)
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _ZEROS = re.compile(r"0{2,}").fullmatch
 
@@ -84,7 +86,7 @@ class _RowParser(WorkSheetParser):
 
     def cells_by_row(self) -> Iterator[list[dict[str, Any]]]:
         data = None
-        for event, element in iterparse(self.source, events=("start", "end")):
+        for event, element in iterparse(self.source, events=("start", "end")):  # noqa: S314 (no document types here)
             if event == "start":
                 data = element if element.tag == DATA_TAG else data
             elif element.tag == ROW_TAG:
@@ -111,7 +113,7 @@ def _opened(path: str | Path) -> Iterator[_OpenSheet]:
     except (SpreadsheetRefused, MemoryError):
         raise
     except Exception as error:
-        # openpyxl answers a broken workbook with whatever it stumbled over: KeyError, TypeError, ParseError, BadZipFile.
+        # openpyxl answers a broken workbook with what it stumbled over: KeyError, TypeError, ParseError, BadZipFile.
         raise SpreadsheetRefused("NOT_A_SPREADSHEET", looks_like="broken xlsx") from error
 
 
@@ -124,9 +126,18 @@ def _load(reader: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reader.read_manifest()
+        _check_parts(reader.package)
         reader.read_strings()
         reader.read_workbook()
         apply_stylesheet(reader.archive, reader.wb)
+
+
+def _check_parts(manifest: Any) -> None:
+    """The manifest may name any part as its texts or its workbook: only one measured as such may be read at once."""
+    for kind in (SHARED_STRINGS, *_WORKBOOKS):
+        part = manifest.find(kind)
+        if part is not None and not is_held_whole(part.PartName):
+            raise SpreadsheetRefused("XLSX_TOO_LARGE", part=part.PartName)
 
 
 def _first_visible(reader: Any) -> tuple[str, str]:
@@ -134,7 +145,7 @@ def _first_visible(reader: Any) -> tuple[str, str]:
     sheets = [
         (sheet.state == "visible", sheet.name, relation.target)
         for sheet, relation in reader.parser.find_sheets()
-        if "chartsheet" not in relation.Type
+        if "chartsheet" not in relation.Type and relation.target.lower().endswith(".xml")
     ]
     if not sheets:
         raise SpreadsheetRefused("EMPTY")

@@ -209,6 +209,32 @@ def test_other_ways_to_grow_are_refused(path: Path) -> None:
     assert refusal(path).code == "XLSX_TOO_LARGE"
 
 
+def with_texts(path: Path, part: str) -> Path:
+    """A workbook whose texts stand in a table of their own, in `part`, as Excel writes them."""
+    main = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    kind = b"application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    table = b'<si><t>email</t></si><si><r><t>Zo</t></r><r><t>\xc3\xab</t></r><rPh sb="0" eb="1"><t>x</t></rPh></si>'
+    body = b'<row><c t="s"><v>0</v></c></row><row><c t="s"><v>1</v></c></row>'
+    with ZipFile(altered(path, SHEET, sheet(body))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts[part] = b'<sst xmlns="' + main + b'">' + table + b"</sst>"
+    named = b'<Override PartName="/' + part.encode() + b'" ContentType="' + kind + b'"/></Types>'
+    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace(b"</Types>", named)
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+def test_texts_in_a_table_of_their_own_are_read(path: Path) -> None:
+    layout, people = read(with_texts(path, "xl/sharedStrings.xml"))
+    assert (layout.header, people) == (["email"], [SheetRow(2, ["Zoë"])])
+
+
+def test_a_manifest_that_names_an_unmeasured_part_as_its_texts_is_refused(path: Path) -> None:
+    assert refusal(with_texts(path, "xl/media/texts.xml")).code == "XLSX_TOO_LARGE"
+
+
 @pytest.mark.parametrize(
     ("part", "looks_like"),
     [("xl/workbook.bin", "xlsb"), ("word/document.xml", "zip"), ("xl/workbook.xml", "broken xlsx")],
