@@ -1,21 +1,30 @@
 """Counters for operators, in Prometheus form at `/metrics`.
 
-Each web process counts for itself; the registry of the process that answers is shown, with its process id as a label
-by the scraper's own means.
+With several web processes each writes its counts into the folder of `PROMETHEUS_MULTIPROC_DIR`, and whichever process
+answers shows the sum of all. Without that folder a process shows its own. Gauges are read when somebody looks, and are
+the same whoever answers.
 """
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable, Iterable
 
 from flask import Flask, Response, g, request
 from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 REGISTRY = CollectorRegistry()
 
 REQUESTS = Counter(
-    "assessor_http_requests_total", "Requests answered, by endpoint and status.", ["endpoint", "status"], registry=REGISTRY
+    "assessor_http_requests_total",
+    "Requests answered, by endpoint and status.",
+    ["endpoint", "status"],
+    registry=REGISTRY,
 )
 SECONDS = Histogram(
     "assessor_http_request_seconds",
@@ -29,14 +38,43 @@ REFUSED_TOKENS = Counter(
 )
 
 
+class Gauges(Collector):
+    """Numbers that are asked for at the moment of looking, such as whether the queue answers."""
+
+    def __init__(self) -> None:
+        self._readings: dict[str, tuple[str, Callable[[], float]]] = {}
+
+    def add(self, name: str, sentence: str, read: Callable[[], float]) -> None:
+        """Show `read()` under `name`; adding a name again replaces it."""
+        self._readings[name] = (sentence, read)
+
+    def collect(self) -> Iterable[Metric]:
+        for name, (sentence, read) in self._readings.items():
+            yield GaugeMetricFamily(name, sentence, value=read())
+
+
+GAUGES = Gauges()
+
+
 def init_app(app: Flask) -> None:
     app.before_request(_begin)
     app.after_request(_finish)
 
 
 def exposition() -> bytes:
-    """This process's counters in the text format."""
-    return generate_latest(REGISTRY)
+    """Every count and gauge in the text format."""
+    gauges = CollectorRegistry(auto_describe=False)
+    gauges.register(GAUGES)
+    return generate_latest(_counts()) + generate_latest(gauges)
+
+
+def _counts() -> CollectorRegistry:
+    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    if not folder or not os.path.isdir(folder):
+        return REGISTRY
+    everyone = CollectorRegistry()
+    MultiProcessCollector(everyone, path=folder)  # type: ignore[no-untyped-call]
+    return everyone
 
 
 def _begin() -> None:
