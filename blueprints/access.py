@@ -16,10 +16,13 @@ from typing import Any, TypeVar
 from flask import Flask, abort, current_app, g, redirect, request, url_for
 from flask_login import current_user
 
+from core import ids
 from core.db import db
 from domain.accounts import people
 from domain.accounts.account import Account
 from domain.accounts.permissions import Permission, may
+
+from .api import answers
 
 View = TypeVar("View", bound=Callable[..., Any])
 Door = Callable[[], Any]
@@ -71,6 +74,8 @@ def _declare(door: Door, name: str) -> Callable[[View], View]:
 def _knock() -> Any:
     if request.endpoint is None or request.endpoint == "static":
         return None
+    if any(name.endswith("_id") and not ids.PATTERN.fullmatch(value) for name, value in _path_ids()):
+        return None if answers.is_api(request.path) else abort(404)
     view = current_app.view_functions[request.endpoint]
     door: Door | None = getattr(view, "door", None)
     if door is None:
@@ -79,6 +84,10 @@ def _knock() -> Any:
     if answer is None and declared(view) != "gate":
         current_app.extensions["assessor_csrf"].protect()
     return answer
+
+
+def _path_ids() -> list[tuple[str, str]]:
+    return [(name, str(value)) for name, value in (request.view_args or {}).items()]
 
 
 def _signed_in() -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import structlog
 from flask import Flask, Response, render_template, request
+from flask_babel import force_locale
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from werkzeug.exceptions import HTTPException
@@ -28,9 +30,14 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(CSRFError, _csrf)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(NotFound, lambda error: _show(404))
-    app.register_error_handler(Refused, lambda error: _show(400, sentence(error), error))
+    app.register_error_handler(Refused, _refused)
     app.register_error_handler(DBAPIError, _storage)
     app.register_error_handler(Exception, _unexpected)
+
+
+def _refused(error: Refused) -> Any:
+    with force_locale("en") if answers.is_api(request.path) else nullcontext():
+        return _show(400, sentence(error), error)
 
 
 def _http(error: HTTPException) -> Any:
@@ -69,7 +76,7 @@ def _show(
     status: int, message: str = "", refused: Refused | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     if answers.is_api(request.path):
-        return answers.of_status(status, refused, headers)
+        return answers.of_status(status, refused, message, headers)
     page = f"errors/{status if status in PAGES else 503 if status >= 500 else 400}.html"
     html = render_template(page, message=message, request_id=logs.request_id(), status=status)
     return Response(html, status, headers=headers, mimetype="text/html")

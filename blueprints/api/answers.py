@@ -8,7 +8,7 @@ from flask import Response
 from pydantic_core import to_json
 
 from contract.envelope import ErrorCode, success
-from contract.errors import ApiError
+from contract.errors import ApiError, invalid_body
 from core import logs
 from core.errors import Refused
 
@@ -41,12 +41,14 @@ def failure(error: ApiError) -> Response:
     return _json(error.body(), error.status, error.headers)
 
 
-def of_status(status: int, refused: Refused | None = None, headers: dict[str, str] | None = None) -> Response:
-    """The failure envelope of an HTTP status, where nothing more is known."""
+def of_status(
+    status: int, refused: Refused | None = None, message: str = "", headers: dict[str, str] | None = None
+) -> Response:
+    """The failure envelope of an HTTP status; `refused` is the domain's refusal, `message` what it says in English."""
     code, sentence = ERRORS.get(status, ERRORS[500] if status >= 500 else ERRORS[400])
     error = ApiError(status, code, sentence, headers=headers)
     if refused is not None:
-        error.details = [{"path": refused.path, "message": refused.code}]
+        error = invalid_body({"path": refused.path, "message": message})
     if status == 500:
         error.extra["requestId"] = logs.request_id()
     return failure(error)
