@@ -1,4 +1,7 @@
-"""The background half: `python worker.py` keeps the queue's workers and the loop running, under one supervisor."""
+"""The background half: `python worker.py` keeps the queue's workers and the loop running, under one supervisor.
+
+`python worker.py taker` and `python worker.py loop` are the two kinds of part, each in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,35 @@ from core.supervisor import Part, Supervisor
 QUEUE_WORKERS = 2
 
 
+def main(arguments: list[str]) -> int:
+    """The exit code of the supervisor, or of the one part that is named."""
+    if not arguments:
+        return Supervisor(parts(), label="worker").run()
+    return run_part(arguments[0])
+
+
 def parts() -> list[Part]:
     """The queue's workers, and the loop that finds what a lost nudge or a dead worker left behind."""
-    taker = [sys.executable, "-m", "jobs.taker"]
-    takers = [Part(f"queue worker {number}", taker) for number in range(1, QUEUE_WORKERS + 1)]
-    return [*takers, Part("loop", [sys.executable, "-m", "jobs.loop"])]
+    takers = [Part(f"queue worker {number}", _command("taker")) for number in range(1, QUEUE_WORKERS + 1)]
+    return [*takers, Part("loop", _command("loop"))]
 
 
-def main() -> int:
-    return Supervisor(parts(), label="worker").run()
+def run_part(kind: str) -> int:
+    """One part, in this process."""
+    # Imported here: the supervisor itself stays small, and starts at once.
+    from app import create_app
+    from jobs import loop, taker
+
+    runs = {"taker": taker.run, "loop": loop.run}
+    if kind not in runs:
+        sys.stderr.write("usage: python worker.py [taker | loop]\n")
+        return 2
+    return runs[kind](create_app())
+
+
+def _command(kind: str) -> list[str]:
+    return [sys.executable, "worker.py", kind]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 GRACE_SECONDS = 8.0
 
@@ -21,7 +22,7 @@ class Guard:
     """The supervisor's end of the pipe. `keep_open` are descriptors that the guard holds while it lives."""
 
     def __init__(self, keep_open: Sequence[int] = ()) -> None:
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - this file itself
             [sys.executable, "-I", "-S", __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -41,19 +42,15 @@ class Guard:
     def dismiss(self) -> None:
         """Let the guard go, at the orderly end; it has nothing left to stop."""
         assert self._process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass
         self._process.wait()
 
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):  # it was killed; the supervisor sees that at its next tick and starts another
             self._process.stdin.write(line.encode())
             self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it was killed; the supervisor sees that at its next tick and starts another
 
 
 def signal_group(group: int, number: int) -> bool:

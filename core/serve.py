@@ -1,4 +1,4 @@
-"""`python app.py`: this machine whole. Web, worker and the embedded Valkey under one supervisor, after preparing the data."""
+"""`python app.py`: this machine whole. Web, worker and embedded Valkey under one supervisor, on prepared data."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from core.supervisor import Part, Supervisor
 
 READY_SECONDS = 60.0
 POLL_SECONDS = 0.1
+EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - recognised here, never chosen: HOST is 127.0.0.1 unless set
 
 # Measured on two cores. Quick pages alone are served fastest by few threads, yet with 4 in each process six waiting
 # requests (a locked database, a password's hash, a queue away) held others back for a second; with 8 none did, and the
@@ -42,7 +43,7 @@ def main(prepare: Callable[[Settings], str]) -> int:
         _require_free(host, settings.port)
         parts = _parts(settings, host)
     except (SettingsError, instance.InstanceInUse, valkey.ValkeyMissing, CannotServe) as reason:
-        print(f"Assessor cannot start: {reason}", file=sys.stderr)
+        sys.stderr.write(f"Assessor cannot start: {reason}\n")
         return 1
     i18n.compile_catalogues()
     try:
@@ -104,15 +105,16 @@ def _require_free(host: str, port: int) -> None:
 
 def _announce(settings: Settings, host: str, notice: str) -> None:
     """Once the first page can be had, say where, and what `prepare` had to say."""
-    reachable = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
+    reachable = "127.0.0.1" if host in EVERY_ADDRESS else host
     bracketed = f"[{reachable}]" if ":" in reachable else reachable
     deadline = time.monotonic() + READY_SECONDS
     while not _answers(f"http://{bracketed}:{settings.port}/healthz"):
         if time.monotonic() > deadline:
-            print(f"Assessor has not answered within {READY_SECONDS:.0f} s; see the messages above.", file=sys.stderr)
+            sys.stderr.write(f"Assessor has not answered within {READY_SECONDS:.0f} s; see the messages above.\n")
             return
         time.sleep(POLL_SECONDS)
-    print(f"\nAssessor is ready at {settings.base_url}\n{notice}\nCtrl-C stops it.", flush=True)
+    sys.stdout.write(f"\nAssessor is ready at {settings.base_url}\n{notice}\nCtrl-C stops it.\n")
+    sys.stdout.flush()
 
 
 def _answers(url: str) -> bool:

@@ -78,7 +78,8 @@ class Supervisor:
         return code
 
     def say(self, sentence: str) -> None:
-        print(f"[{self._label}] {sentence}", file=sys.stderr, flush=True)
+        sys.stderr.write(f"[{self._label}] {sentence}\n")
+        sys.stderr.flush()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._signals += 1
@@ -101,7 +102,7 @@ class Supervisor:
         part = running.part
         env = dict(os.environ if part.env is None else part.env)
         try:
-            running.process = subprocess.Popen(
+            running.process = subprocess.Popen(  # noqa: S603 - the command lines are this program's own
                 part.argv, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True
             )
         except OSError as error:

@@ -1,16 +1,14 @@
-"""The loop: `python -m jobs.loop` calls every sweep each 2 s. It needs the database only, so a lost Redis costs latency."""
+"""The loop: `python worker.py loop` calls every sweep each 2 s, from the database alone: a lost Redis costs latency."""
 
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections.abc import Callable
 
 import structlog
 from flask import Flask
 
-from app import create_app
 from jobs import SWEEPS
 
 PAUSE_SECONDS = 2.0
@@ -18,28 +16,23 @@ PAUSE_SECONDS = 2.0
 log = structlog.get_logger(__name__)
 
 
-def main() -> int:
+def run(app: Flask) -> int:
     """Sweep until SIGTERM or SIGINT; a sweep under way is finished first."""
-    app = create_app()
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     while not stopping.is_set():
         for sweep in SWEEPS:
             if not stopping.is_set():
-                run(app, sweep)
+                _sweep(app, sweep)
         stopping.wait(PAUSE_SECONDS)
     return 0
 
 
-def run(app: Flask, sweep: Callable[[], object]) -> None:
+def _sweep(app: Flask, sweep: Callable[[], object]) -> None:
     """One sweep in a context of its own. A failure is logged, and the others go on."""
     try:
         with app.app_context():
             sweep()
     except Exception:  # one broken sweep or a database that is away must not end the others
         log.exception("sweep_failed", sweep=f"{sweep.__module__}.{sweep.__name__}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""One worker of the queue: `python -m jobs.taker` takes jobs from Redis and runs them in this process.
+"""One worker of the queue: takes jobs from Redis and runs them in this process (`python worker.py taker`).
 
 Not in a fork for each job, as RQ does by default. Here one process is one job under way: a kill ends both, where a
 fork would go on unseen for minutes beside the sweep that repeats it. A job starts in the warm app within milliseconds.
@@ -29,10 +29,10 @@ from rq.serializers import JSONSerializer
 from rq.worker import SimpleWorker
 from rq.worker.base import WorkerStatus
 
-from app import create_app
 from core.queue import QUEUE_NAME, connection_for_worker
 
-RECONNECT_SECONDS = 1.0
+RECONNECT_SECONDS = 3.0
+LONGEST_RECONNECT_SECONDS = 10.0  # RQ waits 1, 2, 4 s and so on within one outage
 IDLE_TTL_SECONDS = 45  # RQ waits 15 s less than this in one blocking pop, and its socket 10 s more than the pop
 UNDER_WAY_SECONDS = 4.0
 LARGEST_MIB = 350
@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 class Taker(SimpleWorker):
     """Runs each job in the app's context, and stops quickly: every job can be repeated from its row."""
 
-    max_connection_wait_time = RECONNECT_SECONDS
+    max_connection_wait_time = LONGEST_RECONNECT_SECONDS
     log_job_description = False
     app: Flask
     leaving = False
@@ -72,14 +72,13 @@ class Taker(SimpleWorker):
         pass
 
 
-def main() -> int:
+def run(app: Flask) -> int:
+    """Take jobs until SIGTERM or SIGINT."""
     for name in ("rq.worker", "rq.job"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    app = create_app()
     redis = connection_for_worker(app.config["SETTINGS"])
-    redis.set_retry(
-        Retry(NoBackoff(), 0)
-    )  # the client's own retries would hold up a stop for seconds; this loop retries
+    # The client's own retries would hold up a stop for seconds; this loop retries instead.
+    redis.set_retry(Retry(NoBackoff(), 0))
     signal.signal(signal.SIGINT, _leave)
     signal.signal(signal.SIGTERM, _leave)
     while not _take(app, redis):
@@ -107,7 +106,3 @@ def _peak_mib() -> float:
     """This process's peak of resident memory. macOS counts bytes, the others KiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
-
-
-if __name__ == "__main__":
-    sys.exit(main())

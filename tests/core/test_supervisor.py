@@ -80,8 +80,7 @@ class Supervised:
 
     def pid(self, name: str, *, other_than: int = 0) -> int:
         file = self.folder / f"{name}.pid"
-        found = wait_for(lambda: int(file.read_text() or 0) if file.exists() else 0, unless=other_than)
-        return found
+        return wait_for(lambda: int(file.read_text() or 0) if file.exists() else 0, unless=other_than)
 
 
 def wait_for(question: Callable[[], int | bool], *, unless: int = 0, seconds: float = 10.0) -> int:

@@ -91,7 +91,9 @@ class Machine:
 
 def processes() -> list[tuple[int, int, str]]:
     """Of every living process: its id, its parent's, and its command line."""
-    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True)
+    listing = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
+    )
     rows = (line.split(None, 3) for line in listing.stdout.splitlines())
     return [(int(row[0]), int(row[1]), row[3]) for row in rows if len(row) == 4 and not row[2].startswith("Z")]
 
