@@ -25,6 +25,11 @@ def new_id(prefix: str, at: int | None = None) -> str:
     return f"{prefix}_{_base32(value)}"
 
 
+def first_of(prefix: str, at: int) -> str:
+    """The least id that something created at `at` (epoch ms) or later can have."""
+    return f"{prefix}_{_base32(max(0, at) << 80)}"
+
+
 def is_id(text: str, prefix: str) -> bool:
     """Whether `text` has the shape of an id with this prefix."""
     return text.startswith(prefix + "_") and PATTERN.fullmatch(text) is not None

@@ -36,6 +36,11 @@ class Windows:
         key, resets_in = _window(what, window_seconds)
         return Count(self._each(lambda storage: storage.incr(key, window_seconds + 1)), resets_in)
 
+    def take_back(self, what: str, window_seconds: int) -> None:
+        """Uncount one of `what` that turned out not to count, in the current window."""
+        key, _resets_in = _window(what, window_seconds)
+        self._each(lambda storage: storage.incr(key, window_seconds + 1, -1))
+
     def peek(self, what: str, window_seconds: int) -> Count:
         """The count so far, without adding to it."""
         key, resets_in = _window(what, window_seconds)

@@ -48,6 +48,11 @@ def of_app() -> LastUse:
 class LastUse:
     """One process's memory of uses. Its thread starts with the first note, so a forked process gets its own."""
 
+    _uses: dict[str, int]
+    _lock: threading.Lock
+    _something: threading.Event
+    _is_running: bool
+
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._begin()
@@ -76,7 +81,7 @@ class LastUse:
             self._put_back(taken)
 
     def _begin(self) -> None:
-        self._uses: dict[str, int] = {}
+        self._uses = {}
         self._lock = threading.Lock()
         self._something = threading.Event()
         self._is_running = False

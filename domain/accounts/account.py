@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ForeignKey, Text, UniqueConstraint, select
@@ -10,6 +11,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from core import clock
 from core.db import EpochMs, Json, Model, db, primary_key
 from core.errors import NotFound, Refused
+from core.i18n import LANGUAGES
+from core.ids import new_id
 from domain.events import audit
 from domain.events.audit import Actor
 
@@ -45,12 +48,17 @@ class Organisation(Model):
     __table_args__ = (UniqueConstraint("account_id", "bundle_key"),)
 
 
-def create(name: str, by: Actor, languages: list[str] | None = None) -> Account:
-    """A new account. Refuses an empty or over-long name."""
-    account = Account(name=_checked_name(name), languages=list(languages or ["en"]))
+def create(name: str, by: Actor, languages: Sequence[str] | None = None, *, account_id: str | None = None) -> Account:
+    """A new account. Refuses an empty or over-long name, and an unknown or repeated language.
+
+    `account_id` is for a form that brings its own, so that sending it twice cannot make two accounts.
+    """
+    published = list(languages or ["en"])
+    account = Account(id=account_id or new_id("acc"), name=_checked_name(name), languages=_checked_languages(published))
     db.session.add(account)
     db.session.flush()
-    audit.record(account.id, by, "account.created", account.id, account.name)
+    changes = {"name": [None, account.name], "languages": [None, account.languages]}
+    audit.record(account.id, by, "account.created", account.id, account.name, changes)
     return account
 
 
@@ -76,8 +84,17 @@ def all_accounts() -> list[Account]:
     return list(db.session.scalars(select(Account).order_by(Account.name, Account.id)))
 
 
+def _checked_languages(languages: list[str]) -> list[str]:
+    for code in languages:
+        if code not in LANGUAGES:
+            raise Refused("LANGUAGE_UNKNOWN", path="languages", value=code)
+        if languages.count(code) > 1:
+            raise Refused("LANGUAGE_REPEATED", path="languages", value=code)
+    return languages
+
+
 def _checked_name(name: str) -> str:
-    name = " ".join(name.split())
+    name = " ".join(name.replace("\0", "").split())
     if not name:
         raise Refused("NAME_REQUIRED", path="name")
     if len(name) > 200:

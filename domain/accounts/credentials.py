@@ -13,12 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ForeignKey, Text, bindparam, select, update
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import ForeignKey, Select, Text, bindparam, select, update
+from sqlalchemy.orm import Mapped, mapped_column, relationship, selectinload
 
 from core import clock
 from core.db import EpochMs, Json, Model, db, primary_key
 from core.errors import NotFound, Refused
+from core.ids import new_id
 from domain.accounts.account import Account
 from domain.accounts.permissions import SCOPES
 from domain.events import audit
@@ -87,11 +88,13 @@ def mint(
     by: Actor,
     label: str = "",
     per_minute: int | None = None,
+    token_id: str | None = None,
 ) -> tuple[ServiceToken, str]:
     """A new token and its plaintext, which is shown once and stored nowhere.
 
     Refuses a token that reaches no account or an unknown one, no scope or an unknown one, a budget out of range, and
-    `submissions:read:answers` before it could be minted.
+    `submissions:read:answers` before it could be minted. `token_id` is for a form that brings its own, so that sending
+    it twice cannot mint two.
     """
     now = clock.now_ms()
     wanted = [scope for scope in SCOPES if scope in set(scopes)]
@@ -100,7 +103,8 @@ def mint(
     prefix = "asr" if now >= NEW_PREFIX_FROM else "aio"
     plaintext = sign(secret_key, f"{prefix}_{secrets.token_hex(24)}")
     token = ServiceToken(
-        label=" ".join(label.split())[:120] or "Unnamed token",
+        id=token_id or new_id("tok"),
+        label=" ".join(label.replace("\0", "").split())[:120] or "Unnamed token",
         hash=_hash(plaintext),
         prefix=prefix,
         hint=plaintext[:8],
@@ -119,9 +123,13 @@ def mint(
 def revoke(token_id: str, by: Actor) -> ServiceToken:
     """End a token at once; ending it again changes nothing."""
     token = get(token_id)
-    if token.revoked_at is None:
-        token.revoked_at = clock.now_ms()
-        db.session.flush()
+    ended = db.session.execute(
+        update(ServiceToken)
+        .where(ServiceToken.id == token_id, ServiceToken.revoked_at.is_(None))
+        .values(revoked_at=clock.now_ms())
+        .returning(ServiceToken.id)
+    )
+    if ended.first() is not None:
         for reach in token.reaches:
             audit.record(reach.account_id, by, "token.revoked", token.id, token.label)
     return token
@@ -196,7 +204,9 @@ def note_use(used: dict[str, int]) -> None:
     for token_id, at in sorted(used.items()):
         db.session.execute(
             update(ServiceToken)
-            .where(ServiceToken.id == token_id, (ServiceToken.last_used_at.is_(None)) | (ServiceToken.last_used_at < at))
+            .where(
+                ServiceToken.id == token_id, (ServiceToken.last_used_at.is_(None)) | (ServiceToken.last_used_at < at)
+            )
             .values(last_used_at=at)
             .execution_options(synchronize_session=False)
         )
@@ -209,9 +219,9 @@ def _effective(scopes: Sequence[str], created_at: int) -> frozenset[str]:
 
 
 def _known_accounts(accounts: Sequence[str]) -> list[Account]:
-    found = list(db.session.scalars(select(Account).where(Account.id.in_(accounts)).order_by(Account.id)))
-    if not found:
+    if not accounts:
         raise Refused("TOKEN_REACHES_NO_ACCOUNT", path="accounts")
+    found = list(db.session.scalars(select(Account).where(Account.id.in_(accounts)).order_by(Account.id)))
     missing = set(accounts) - {account.id for account in found}
     if missing:
         raise Refused("ACCOUNT_UNKNOWN", path="accounts", accounts=", ".join(sorted(missing)))
@@ -230,9 +240,7 @@ def _check(wanted: Sequence[str], asked: set[str], per_minute: int | None, now: 
         raise Refused("OUT_OF_RANGE", path="per_minute", least=1, most=MOST_PER_MINUTE)
 
 
-def _with_reach():  # type: ignore[no-untyped-def]
-    from sqlalchemy.orm import selectinload
-
+def _with_reach() -> Select[ServiceToken]:
     return select(ServiceToken).options(selectinload(ServiceToken.reaches).joinedload(TokenAccount.account))
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from typing import ClassVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from flask_login import UserMixin
-from sqlalchemy import ForeignKey, Select, Text, select, update
+from sqlalchemy import ForeignKey, Select, Text, delete, func, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core import clock
 from core.addresses import as_address
 from core.db import EpochMs, Model, db, primary_key
 from core.errors import NotFound, Refused
+from core.i18n import Language
 from domain.accounts.account import Account
 from domain.accounts.permissions import ROLES
 from domain.events import audit
@@ -28,10 +29,11 @@ hasher = PasswordHasher()
 _NOBODY = hasher.hash(secrets.token_urlsafe())
 
 
-class User(UserMixin, Model):
+class User(Model):
     """A person who can sign in. `language` is the person's own preference for the screens, or unset."""
 
     __tablename__ = "user"
+    is_authenticated: ClassVar[bool] = True  # what flask-login asks of whoever is signed in
 
     id: Mapped[str] = primary_key("usr")
     email: Mapped[str] = mapped_column(Text, unique=True)
@@ -66,30 +68,49 @@ class SignIn(Model):
     created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
 
 
-
 SIGN_IN_LASTS_MS = 14 * clock.DAY_MS
 
 
 def create(email: str, name: str, password: str, by: Actor, *, is_operator: bool = False) -> User:
-    """A new person. Refuses an address that is taken or malformed, an empty name, a short password."""
+    """A new person. Refuses an address that is taken or malformed, an empty or over-long name, a short password."""
     address = as_address(email)
     if address is None:
         raise Refused("EMAIL_INVALID", path="email")
-    if not name.strip():
-        raise Refused("NAME_REQUIRED", path="name")
     if find(address) is not None:
         raise Refused("EMAIL_TAKEN", path="email")
-    person = User(
-        email=address, name=" ".join(name.split())[:200], password_hash=hash_of(password), is_operator=is_operator
-    )
+    person = User(email=address, name=_checked_name(name), password_hash=hash_of(password), is_operator=is_operator)
     db.session.add(person)
     db.session.flush()
     return person
 
 
 def find(email: str) -> User | None:
-    """The person with this address, in any case."""
-    return db.session.scalar(select(User).where(User.email == email.strip().lower()))
+    """The person with this address, in any case; nobody where it is no address at all."""
+    address = as_address(email)
+    return db.session.scalar(select(User).where(User.email == address)) if address is not None else None
+
+
+def generated_password() -> str:
+    """A password that can be read out: four groups of four, some 79 bits."""
+    letters = "23456789abcdefghjkmnpqrstuvwxyz"
+    return "-".join("".join(secrets.choice(letters) for _ in range(4)) for _ in range(4))
+
+
+def change_profile(person: User, name: str, language: Language | None) -> None:
+    """Give a person another name or another language of the screens (None follows the browser)."""
+    person.name, person.language = _checked_name(name), language
+    if db.session.is_modified(person):
+        person.updated_at = clock.now_ms()
+    db.session.flush()
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.replace("\0", "").split())
+    if not name:
+        raise Refused("NAME_REQUIRED", path="name")
+    if len(name) > 200:
+        raise Refused("TOO_LONG", path="name", most=200)
+    return name
 
 
 def hash_of(password: str) -> str:
@@ -103,6 +124,8 @@ def hash_of(password: str) -> str:
 
 def password_fits(person: User | None, password: str) -> bool:
     """Whether this is the person's password; as slow for nobody as for somebody."""
+    if len(password) > PASSWORD_MOST:
+        password = password[:PASSWORD_MOST] + "…"  # fits nobody, and a text of megabytes costs no more than a password
     try:
         return hasher.verify(person.password_hash if person else _NOBODY, password) and person is not None
     except (VerificationError, InvalidHashError):
@@ -110,7 +133,9 @@ def password_fits(person: User | None, password: str) -> bool:
 
 
 def open_session(person: User) -> str:
-    """Begin a session; returns the secret that the browser keeps."""
+    """Begin a session; returns the secret that the browser keeps. The person's sessions that ran out are cleared."""
+    over = SignIn.created_at <= clock.now_ms() - SIGN_IN_LASTS_MS
+    db.session.execute(delete(SignIn).where(SignIn.user_id == person.id, over))
     secret = secrets.token_urlsafe(32)
     db.session.add(SignIn(secret_hash=_hash(secret), user_id=person.id))
     db.session.flush()
@@ -128,19 +153,15 @@ def of_session(secret: str) -> User | None:
 
 def close_session(secret: str) -> None:
     """End one session."""
-    found = db.session.get(SignIn, _hash(secret))
-    if found is not None:
-        db.session.delete(found)
-    db.session.flush()
+    db.session.execute(delete(SignIn).where(SignIn.secret_hash == _hash(secret)))
 
 
 def change_password(person: User, password: str) -> None:
     """Set a new password and end every open session of the person."""
     person.password_hash = hash_of(password)
     person.updated_at = clock.now_ms()
-    for session in db.session.scalars(select(SignIn).where(SignIn.user_id == person.id)):
-        db.session.delete(session)
     db.session.flush()
+    db.session.execute(delete(SignIn).where(SignIn.user_id == person.id))
 
 
 def accounts_of(person: User) -> list[tuple[Account, str]]:
@@ -160,7 +181,7 @@ def role_in(person: User, account_id: str) -> str | None:
     return membership.role if membership else None
 
 
-def members(account_id: str) -> Select[tuple[User, Membership]]:
+def members(account_id: str) -> Select[User, Membership]:
     """The members of an account by name."""
     return (
         select(User, Membership)
@@ -205,6 +226,12 @@ def remove_member(account_id: str, user_id: str, by: Actor) -> None:
     db.session.delete(membership)
     db.session.flush()
     audit.record(account_id, by, "member.removed", user_id, person.name, {"role": [membership.role, None]})
+
+
+def numbers_of_members() -> dict[str, int]:
+    """How many members each account has, by account id; accounts without any are left out."""
+    query = select(Membership.account_id, func.count()).group_by(Membership.account_id)
+    return dict(db.session.execute(query).tuples().all())
 
 
 def _member(account_id: str, user_id: str) -> tuple[User, Membership]:

@@ -10,7 +10,7 @@ from sqlalchemy import ForeignKey, Index, Select, Text, func, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 import contract.campaigns as public
-from contract.campaigns import CampaignStatus, Transition
+from contract.campaigns import CAMPAIGN_STATUSES, CampaignStatus, Transition
 from core import clock
 from core.db import EpochMs, Model, db, primary_key
 from core.errors import NotFound, Refused
@@ -74,6 +74,7 @@ SECRET = frozenset({"passcode"})
 def create(account_id: str, values: Mapping[str, Any], by: Actor) -> Campaign:
     """A new draft. `values` maps the public names of `EDITABLE` to values; refuses what `_checked` refuses."""
     campaign = Campaign(account_id=account_id, **_columns(_checked(values)))
+    _check_times(campaign)
     _settle_passcode(campaign)
     db.session.add(campaign)
     db.session.flush()
@@ -87,6 +88,7 @@ def edit(campaign: Campaign, values: Mapping[str, Any], by: Actor) -> list[str]:
     before = {name: getattr(campaign, column) for name, column in EDITABLE.items()}
     for column, value in _columns(_checked(values)).items():
         setattr(campaign, column, value)
+    _check_times(campaign)
     _settle_passcode(campaign)
     changes = {
         name: [before[name], getattr(campaign, column)]
@@ -112,7 +114,8 @@ def move(campaign: Campaign, transition: Transition, by: Actor) -> None:
         raise Refused("TRANSITION_NOT_POSSIBLE", transition=transition, status=before)
     campaign.status = target
     campaign.updated_at = clock.now_ms()
-    _forget_what_the_schedule_would_undo(campaign, transition)
+    if by is not SCHEDULE:
+        _forget_what_the_schedule_would_undo(campaign)
     db.session.flush()
     audit.record(
         campaign.account_id, by, "campaign.status.changed", campaign.id, campaign.name, {"status": [before, target]}
@@ -131,15 +134,30 @@ def get(account_id: str, campaign_id: str, *, lock: bool = False) -> Campaign:
     return campaign
 
 
-def of_account(account_id: str, status: str | None = None) -> Select[tuple[Campaign]]:
-    """An account's campaigns in the order of their creation."""
+def of_account(account_id: str, status: str | None = None, search: str = "") -> Select[tuple[Campaign]]:
+    """An account's campaigns in the order of their creation; `search` gives words that the name holds."""
     query = select(Campaign).where(Campaign.account_id == account_id).order_by(Campaign.id)
+    for word in search.split():
+        query = query.where(Campaign.name.icontains(word, autoescape=True))
     return query.where(Campaign.status == status) if status else query
 
 
-def count(account_id: str, status: str | None = None) -> int:
+def count(account_id: str, status: str | None = None, search: str = "") -> int:
     """How many campaigns `of_account` holds."""
-    return db.session.scalar(select(func.count()).select_from(of_account(account_id, status).subquery())) or 0
+    return db.session.scalar(select(func.count()).select_from(of_account(account_id, status, search).subquery())) or 0
+
+
+def count_by_status(account_id: str) -> dict[CampaignStatus, int]:
+    """How many of an account's campaigns stand in each status, zeros included."""
+    query = select(Campaign.status, func.count()).where(Campaign.account_id == account_id).group_by(Campaign.status)
+    found = {status: number for status, number in db.session.execute(query)}
+    return {status: found.get(status, 0) for status in CAMPAIGN_STATUSES}
+
+
+def numbers() -> dict[str, int]:
+    """How many campaigns each account has, by account id; for operators."""
+    query = select(Campaign.account_id, func.count()).group_by(Campaign.account_id)
+    return dict(db.session.execute(query).tuples().all())
 
 
 def run_schedule(now: int) -> int:
@@ -187,9 +205,15 @@ def _due(status: CampaignStatus, column: Any, now: int) -> list[Campaign]:
     return list(db.session.scalars(query.with_for_update(skip_locked=True)))
 
 
-def _forget_what_the_schedule_would_undo(campaign: Campaign, transition: Transition) -> None:
-    if transition == "reopen" and campaign.ends_at is not None and campaign.ends_at <= clock.now_ms():
+def _forget_what_the_schedule_would_undo(campaign: Campaign) -> None:
+    """Whoever opens a campaign whose end has passed means it to stay open; the schedule would close it at once."""
+    if campaign.status == "active" and campaign.ends_at is not None and campaign.ends_at <= clock.now_ms():
         campaign.ends_at = None
+
+
+def _check_times(campaign: Campaign) -> None:
+    if campaign.starts_at is not None and campaign.ends_at is not None and campaign.ends_at <= campaign.starts_at:
+        raise Refused("ENDS_BEFORE_IT_STARTS", path="endsAt")
 
 
 def _settle_passcode(campaign: Campaign) -> None:
@@ -213,9 +237,6 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
             if len(checked[name]) > most:
                 raise Refused("TOO_LONG", path=name, most=most)
             checked[name] = checked[name].strip() or None
-    starts, ends = checked.get("startsAt"), checked.get("endsAt")
-    if starts is not None and ends is not None and ends <= starts:
-        raise Refused("ENDS_BEFORE_IT_STARTS", path="endsAt")
     return checked
 
 
