@@ -5,28 +5,25 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Flask, redirect, render_template, request, session, url_for
+from flask import Blueprint, Flask, make_response, redirect, render_template, request, session, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
+from flask_babel import ngettext
 from flask_login import current_user
 from flask_wtf import FlaskForm
 from wtforms import EmailField, HiddenField, PasswordField
 from wtforms.validators import DataRequired
 
 from core.db import transaction
-from core.limits import windows
 from domain.accounts import people
 from domain.accounts.people import User
 
+from . import throttle
 from .access import allow_anyone, allow_signed_in
 
 screen = Blueprint("sessions", __name__)
 
-SESSION_SECRET = "sign_in"
-# Failures in a quarter of an hour after which an account, or an address, has to wait. Successes are not counted.
-WINDOW_SECONDS = 15 * 60
-MOST_BY_ACCOUNT = 10
-MOST_BY_ADDRESS = 60
+SESSION_KEY = "sign_in"
 
 
 class SignInForm(FlaskForm):
@@ -48,14 +45,19 @@ def sign_in() -> Any:
         return redirect(_safe(form.next.data) or landing(current_user))
     if not form.validate_on_submit():
         return render_template("sessions/sign_in.html", form=form), 400 if form.errors else 200
-    if _has_to_wait(form.email.data):
-        return render_template("sessions/sign_in.html", form=form, alert=_wait_sentence()), 429
-    person = people.find(form.email.data)
+    email = form.email.data
+    seconds = throttle.seconds_to_wait(email)
+    if seconds:
+        page = render_template("sessions/sign_in.html", form=form, alert=wait_sentence(seconds))
+        return page, 429, {"Retry-After": str(seconds)}
+    person = people.find(email)
     if not people.password_fits(person, form.password.data) or person is None:
-        _count_failure(form.email.data)
         return render_template("sessions/sign_in.html", form=form, alert=_refusal()), 401
+    throttle.forgive(email)
     begin_session(person)
-    return redirect(_safe(form.next.data) or landing(person))
+    response = make_response(redirect(_safe(form.next.data) or landing(person)))
+    throttle.remember_browser(response, email)
+    return response
 
 
 @screen.post("/logout")
@@ -63,7 +65,7 @@ def sign_in() -> Any:
 def sign_out() -> Any:
     """End this session, in the browser and in the database."""
     with transaction():
-        people.close_session(session.get(SESSION_SECRET, ""))
+        people.close_session(session.get(SESSION_KEY, ""))
     session.clear()
     return redirect(url_for("sessions.sign_in"))
 
@@ -78,11 +80,11 @@ def index() -> Any:
 def begin_session(person: User) -> None:
     """Open a fresh session for a person; what the browser held before is forgotten."""
     with transaction():
-        people.close_session(session.get(SESSION_SECRET, ""))
+        people.close_session(session.get(SESSION_KEY, ""))
         secret = people.open_session(person)
     session.clear()
     session.permanent = True
-    session[SESSION_SECRET] = secret
+    session[SESSION_KEY] = secret
 
 
 def landing(person: User) -> str:
@@ -94,37 +96,27 @@ def landing(person: User) -> str:
 
 
 def _who(_request: Any) -> User | None:
-    secret = session.get(SESSION_SECRET)
+    secret = session.get(SESSION_KEY)
     return people.of_session(secret) if isinstance(secret, str) else None
 
 
 def _safe(path: str | None) -> str | None:
     """`path` if it leads to a page of this site; an address elsewhere is dropped."""
-    if not path or not path.startswith("/") or path.startswith("//") or "\\" in path:
+    if not path or not path.startswith("/") or path.startswith("//") or "\\" in path or not path.isprintable():
         return None
     parts = urlsplit(path)
-    return None if parts.scheme or parts.netloc or any(ord(char) < 32 for char in path) else path
-
-
-def _keys(email: str) -> list[tuple[str, int]]:
-    return [
-        (f"sign-in/account/{email.strip().lower()[:254]}", MOST_BY_ACCOUNT),
-        (f"sign-in/address/{request.remote_addr}", MOST_BY_ADDRESS),
-    ]
-
-
-def _has_to_wait(email: str) -> bool:
-    return any(windows().peek(key, WINDOW_SECONDS).so_far >= most for key, most in _keys(email))
-
-
-def _count_failure(email: str) -> None:
-    for key, _most in _keys(email):
-        windows().hit(key, WINDOW_SECONDS)
+    return None if parts.scheme or parts.netloc else path
 
 
 def _refusal() -> str:
     return _("E-mail or password do not fit. Check both and try again.")
 
 
-def _wait_sentence() -> str:
-    return _("There were too many attempts. Wait a quarter of an hour, then try again.")
+def wait_sentence(seconds: int) -> str:
+    """What somebody reads who tried too many passwords."""
+    minutes = -(-seconds // 60)
+    return ngettext(
+        "There were too many attempts. Wait %(num)s minute, then try again.",
+        "There were too many attempts. Wait %(num)s minutes, then try again.",
+        minutes,
+    )
