@@ -50,8 +50,9 @@ def main(prepare: Callable[[Settings], str]) -> int:
         notice = prepare(settings)
     except KeyboardInterrupt:
         return 0
-    threading.Thread(target=_announce, args=(settings, host, notice), daemon=True).start()
-    return Supervisor(parts, label="assessor", keep_open=[lock]).run()
+    supervisor = Supervisor(parts, label="assessor", keep_open=[lock])
+    threading.Thread(target=_announce, args=(supervisor, settings, host, notice), daemon=True).start()
+    return supervisor.run()
 
 
 def _parts(settings: Settings, host: str) -> list[Part]:
@@ -103,14 +104,17 @@ def _require_free(host: str, port: int) -> None:
         ) from error
 
 
-def _announce(settings: Settings, host: str, notice: str) -> None:
-    """Once the first page can be had, say where, and what `prepare` had to say."""
+def _announce(supervisor: Supervisor, settings: Settings, host: str, notice: str) -> None:
+    """Once the first page can be had, say where, and what `prepare` had to say.
+
+    Where it never can, give up: Granian replaces processes that cannot load the app for ever.
+    """
     reachable = "127.0.0.1" if host in EVERY_ADDRESS else host
     bracketed = f"[{reachable}]" if ":" in reachable else reachable
     deadline = time.monotonic() + READY_SECONDS
     while not _answers(f"http://{bracketed}:{settings.port}/healthz"):
         if time.monotonic() > deadline:
-            sys.stderr.write(f"Assessor has not answered within {READY_SECONDS:.0f} s; see the messages above.\n")
+            supervisor.give_up(f"web has not answered within {READY_SECONDS:.0f} s; see the messages above.")
             return
         time.sleep(POLL_SECONDS)
     sys.stdout.write(f"\nAssessor is ready at {settings.base_url}\n{notice}\nCtrl-C stops it.\n")

@@ -20,8 +20,9 @@ from core import guard
 
 ROOT = Path(__file__).parent.parent
 BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
-SETTLED_SECONDS = 5.0
+SETTLED_SECONDS = 15.0
 FAILED_STARTS_LIMIT = 4
+CANNOT_START = 78  # the exit code of a supervisor that gave up, so that one above it does so too (EX_CONFIG)
 STOP_SECONDS = 20.0
 TICK_SECONDS = 0.1
 
@@ -43,12 +44,18 @@ class _Running:
     part: Part
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
+    starts: int = 0
     failures: int = 0
     start_at: float | None = 0.0
     ever_settled: bool = False
 
     def is_alive(self) -> bool:
         return self.process is not None and self.process.poll() is None
+
+    def is_hopeless(self) -> bool:
+        """Whether it has never run well and need not be tried again: what it lacks will not come by itself."""
+        gave_up = self.process is not None and self.process.returncode == CANNOT_START
+        return (gave_up and self.starts == 1) or (self.failures >= FAILED_STARTS_LIMIT and not self.ever_settled)
 
 
 class Supervisor:
@@ -63,19 +70,24 @@ class Supervisor:
         self._label = label
         self._keep_open = tuple(keep_open)
         self._signals = 0
+        self._given_up = False
         self._guard: guard.Guard | None = None
 
     def run(self) -> int:
-        """Keep the parts running; the exit code: 0 after a signal, 1 where a part cannot start."""
+        """Keep the parts running; the exit code: 0 after a signal, `CANNOT_START` where one of them cannot."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
         self._guard = guard.Guard(self._keep_open)
-        code = 0
-        while not self._signals and code == 0:
-            code = self._tick()
+        while not self._signals and not self._given_up:
+            self._tick()
             time.sleep(TICK_SECONDS)
         self._stop()
-        return code
+        return CANNOT_START if self._given_up else 0
+
+    def give_up(self, sentence: str) -> None:
+        """Stop everything, since it will not come to serve. Any thread may call this."""
+        self.say(f"{sentence} Stopping.")
+        self._given_up = True
 
     def say(self, sentence: str) -> None:
         sys.stderr.write(f"[{self._label}] {sentence}\n")
@@ -84,44 +96,49 @@ class Supervisor:
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._signals += 1
 
-    def _tick(self) -> int:
+    def _tick(self) -> None:
         self._watch_guard()
         for running in self._running:
             if running.start_at is None and not running.is_alive():
                 self._note_death(running)
-                if running.failures >= FAILED_STARTS_LIMIT and not running.ever_settled:
-                    self.say(f"{running.part.name} cannot start; its own message stands above. Stopping.")
-                    return 1
-            if running.start_at is not None and time.monotonic() >= running.start_at and not self._start(running):
-                return 1
-            if running.is_alive() and time.monotonic() - running.started > SETTLED_SECONDS:
+            if self._given_up:
+                return
+            if running.start_at is not None and time.monotonic() >= running.start_at:
+                self._start(running)
+            elif running.is_alive() and time.monotonic() - running.started > SETTLED_SECONDS:
                 running.failures, running.ever_settled = 0, True
-        return 0
 
-    def _start(self, running: _Running) -> bool:
+    def _start(self, running: _Running) -> None:
         part = running.part
         env = dict(os.environ if part.env is None else part.env)
+        running.starts += 1
         try:
             running.process = subprocess.Popen(  # noqa: S603 - the command lines are this program's own
                 part.argv, env=env, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True
             )
-        except OSError as error:
-            self.say(f"{part.name} cannot start: {part.argv[0]}: {error.strerror}. Stopping.")
-            return False
+        except OSError as error:  # no such program, or no memory for one more process
+            self.say(f"{part.name}: {part.argv[0]}: {error.strerror}.")
+            self._plan_restart(running, "not started")
+            return
         self._guarded().watch(running.process.pid)
         running.started, running.start_at = time.monotonic(), None
-        return True
 
     def _note_death(self, running: _Running) -> None:
         """Take down what the dead part left in its group, and plan the next start."""
         assert running.process is not None
-        code = running.process.returncode
         guard.signal_group(running.process.pid, signal.SIGKILL)
         self._guarded().forget(running.process.pid)
+        self._plan_restart(running, _how(running.process.returncode))
+
+    def _plan_restart(self, running: _Running, how: str) -> None:
+        """Start it again in a while, longer after each failure in a row; or give up, where it never ran well."""
         wait = BACKOFF_SECONDS[min(running.failures, len(BACKOFF_SECONDS) - 1)]
         running.failures += 1
         running.start_at = time.monotonic() + wait
-        self.say(f"{running.part.name} ended ({_how(code)}); it is started again in {wait:g} s.")
+        if running.is_hopeless():
+            self.give_up(f"{running.part.name} cannot start ({how}); its own message stands above.")
+        else:
+            self.say(f"{running.part.name} ended ({how}); it is started again in {wait:g} s.")
 
     def _guarded(self) -> guard.Guard:
         assert self._guard is not None

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from core import instance
+from core.supervisor import CANNOT_START
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -138,9 +139,17 @@ def test_a_part_that_cannot_start_ends_everything_with_a_sentence(supervised: Su
     supervised.part("first", LIVES)
     supervised.start()
     pid = supervised.pid("first")
-    assert supervised.exit_code() == 1
+    assert supervised.exit_code() == CANNOT_START
     assert is_gone(pid)
-    assert supervised.said().endswith("[test] broken cannot start; its own message stands above. Stopping.\n")
+    assert supervised.said().endswith("broken cannot start (exit code 1); its own message stands above. Stopping.\n")
+
+
+def test_a_supervisor_below_that_gave_up_is_not_tried_again(supervised: Supervised) -> None:
+    supervised.part("below", f"raise SystemExit({CANNOT_START})")
+    supervised.start()
+    assert supervised.exit_code() == CANNOT_START
+    said = "[test] below cannot start (exit code 78); its own message stands above. Stopping.\n"
+    assert supervised.said() == said
 
 
 def test_killing_the_supervisor_takes_its_parts_and_theirs_down(supervised: Supervised) -> None:
