@@ -122,7 +122,9 @@ def move(campaign: Campaign, transition: Transition, by: Actor) -> None:
     )
     payload = {"campaign": as_public(campaign), "transition": transition, "from": before, "to": target}
     event.record(campaign.account_id, "campaign.transition.executed", payload)
-    event.record(campaign.account_id, "campaign.status.changed", {k: v for k, v in payload.items() if k != "transition"})
+    event.record(
+        campaign.account_id, "campaign.status.changed", {k: v for k, v in payload.items() if k != "transition"}
+    )
 
 
 def get(account_id: str, campaign_id: str, *, lock: bool = False) -> Campaign:
@@ -134,7 +136,7 @@ def get(account_id: str, campaign_id: str, *, lock: bool = False) -> Campaign:
     return campaign
 
 
-def of_account(account_id: str, status: str | None = None, search: str = "") -> Select[tuple[Campaign]]:
+def of_account(account_id: str, status: str | None = None, search: str = "") -> Select[Campaign]:
     """An account's campaigns in the order of their creation; `search` gives words that the name holds."""
     query = select(Campaign).where(Campaign.account_id == account_id).order_by(Campaign.id)
     for word in search.split():
@@ -150,7 +152,7 @@ def count(account_id: str, status: str | None = None, search: str = "") -> int:
 def count_by_status(account_id: str) -> dict[CampaignStatus, int]:
     """How many of an account's campaigns stand in each status, zeros included."""
     query = select(Campaign.status, func.count()).where(Campaign.account_id == account_id).group_by(Campaign.status)
-    found = {status: number for status, number in db.session.execute(query)}
+    found: dict[str, int] = dict(db.session.execute(query).tuples().all())
     return {status: found.get(status, 0) for status in CAMPAIGN_STATUSES}
 
 
@@ -227,7 +229,7 @@ def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    checked = dict(values)
+    checked = {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in values.items()}
     if "name" in checked:
         checked["name"] = " ".join((checked["name"] or "").split())
         if not checked["name"]:

@@ -85,7 +85,7 @@ def get(account_id: str, contact_id: str) -> Contact:
 
 def of_account(
     account_id: str, *, email: str | None = None, language: str | None = None, search: str = ""
-) -> Select[tuple[Contact]]:
+) -> Select[Contact]:
     """An account's contacts in the order of their creation; `language` `none` asks for unset."""
     query = select(Contact).where(Contact.account_id == account_id)
     if email is not None:
@@ -104,7 +104,7 @@ def of_account(
     return query.order_by(Contact.id)
 
 
-def count(query: Select[tuple[Contact]]) -> int:
+def count(query: Select[Contact]) -> int:
     """How many contacts a selection holds."""
     return db.session.scalar(select(func.count()).select_from(query.order_by(None).subquery())) or 0
 

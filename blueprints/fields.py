@@ -1,0 +1,45 @@
+"""Form fields of our own, and the way from a refusal of the domain to the field that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Any
+
+from flask_babel import lazy_gettext as lazy
+from flask_wtf import FlaskForm
+from wtforms import DateTimeLocalField
+
+from blueprints.sentences import sentence
+from core import clock
+from core.errors import Refused
+
+
+class UtcTimeField(DateTimeLocalField):
+    """A date and time in UTC; its data is epoch milliseconds, whole minutes."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        try:
+            super().process_formdata(valuelist)
+        except ValueError as error:
+            raise ValueError(lazy("Enter a date and a time, such as 2026-09-17 09:00.")) from error
+        if self.data is not None:
+            self.data = round(self.data.replace(tzinfo=UTC).timestamp() * 1000)
+
+    def _value(self) -> str:
+        if self.raw_data:
+            return " ".join(self.raw_data)
+        return clock.to_datetime(self.data).strftime("%Y-%m-%dT%H:%M") if self.data is not None else ""
+
+
+def refuse(form: FlaskForm, refused: Refused, fields: Mapping[str, str]) -> None:
+    """Put a refusal's sentence at the field that its path means; `fields` maps public names to the form's.
+
+    A refusal that is about no field of the form stands at its top.
+    """
+    name = fields.get(refused.path, refused.path)
+    errors: Any = form[name].errors if name in form else form.form_errors
+    if name in form:
+        form[name].errors = [*errors, sentence(refused)]
+    else:
+        errors.append(sentence(refused))
