@@ -16,6 +16,7 @@ SENTENCES = {
     "EMAIL_TAKEN": lazy("This address is in use already."),
     "ENDS_BEFORE_IT_STARTS": lazy("The end must come after the start."),
     "LAST_ADMINISTRATOR": lazy("An account needs an administrator. Give somebody else that role first."),
+    "NAME_NEEDED_FOR_NEW_PERSON": lazy("Nobody signs in with this address yet. Give the new person a name."),
     "NAME_REQUIRED": lazy("Give it a name."),
     "OUT_OF_RANGE": lazy("Choose a number from %(least)s to %(most)s."),
     "PASSWORD_TOO_SHORT": lazy("Choose a password of at least %(least)s characters."),

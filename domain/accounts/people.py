@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from dataclasses import dataclass
 from typing import ClassVar
 
 from argon2 import PasswordHasher
@@ -189,6 +190,36 @@ def members(account_id: str) -> Select[User, Membership]:
         .where(Membership.account_id == account_id)
         .order_by(User.name, User.id)
     )
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """Somebody who was made a member. `password` is the one made for a new person, to be shown once; else None."""
+
+    person: User
+    is_new: bool
+    password: str | None
+
+
+def welcome(account_id: str, email: str, role: str, by: Actor, *, name: str = "", password: str = "") -> Welcome:
+    """Make whoever signs in with this address a member, or a new person with this name and password.
+
+    Without a password a new person gets a generated one; somebody who signs in here already keeps name and password.
+    Refuses what `create` and `add_member` refuse.
+    """
+    person = find(email)
+    is_new = person is None
+    made = generated_password() if is_new and not password else None
+    if person is None:
+        person = _newcomer(email, name, made or password, by)
+    add_member(account_id, person, role, by)
+    return Welcome(person, is_new, made)
+
+
+def _newcomer(email: str, name: str, password: str, by: Actor) -> User:
+    if as_address(email) is not None and not name.strip():
+        raise Refused("NAME_NEEDED_FOR_NEW_PERSON", path="name")
+    return create(email, name, password, by)
 
 
 def add_member(account_id: str, person: User, role: str, by: Actor) -> None:
