@@ -64,7 +64,7 @@ def index(account_id: str) -> str:
     return show(
         "campaigns/page.html",
         "campaigns/_fragment.html",
-        page=PageOf(rows, wanted, campaigns.count(account_id, status or None, search)),
+        listed=PageOf(rows, wanted, campaigns.count(account_id, status or None, search)),
         by_status=campaigns.count_by_status(account_id),
         status=status,
         search=search,
