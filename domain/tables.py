@@ -6,6 +6,7 @@ from domain.accounts import people as people
 from domain.authoring import label as label
 from domain.campaigns import campaign as campaign
 from domain.campaigns import contacts as contacts
+from domain.campaigns import imports as imports
 from domain.campaigns import roster as roster
 from domain.events import audit as audit
 from domain.events import event as event

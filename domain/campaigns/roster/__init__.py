@@ -3,12 +3,19 @@
 The v2 API, the v1 API, the page, the import and the bundle all write through `upsert` and `upsert_many`.
 """
 
+from .batch import locked as locked
+from .batch import restore_many as restore_many
+from .batch import stored as stored
+from .batch import take_back as take_back
+from .merge import NOBODY as NOBODY
 from .merge import Merged as Merged
 from .merge import merge as merge
 from .participant import Participant as Participant
 from .participant import as_public as as_public
 from .participant import display_name as display_name
 from .participant import stated_language as stated_language
+from .placing import Placement as Placement
+from .placing import place_many as place_many
 from .questions import Filters as Filters
 from .questions import Sort as Sort
 from .questions import count as count

@@ -1,0 +1,166 @@
+"""Imports in the background: read a file and plan it, write the plan to the roster, take it back.
+
+Each step goes chunk by chunk, each chunk in one transaction, so that a kill costs at most the chunk under way.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+import structlog
+from flask import current_app
+from sqlalchemy.exc import DBAPIError
+
+from core import files
+from core.db import db, storage_trouble, transaction
+from domain.campaigns import roster
+from domain.campaigns.imports import ROWS_IN_A_CHUNK, LastRows, RowReader, applying, chunks, plan, work
+from domain.campaigns.imports.rows import ReadRow
+from domain.campaigns.imports.work import Claim, LeaseLost
+from outbound import spreadsheets
+from outbound.spreadsheets import Layout, SheetRow, SpreadsheetRefused, strip_formula_guard
+
+# The first pass writes nothing; this often it says how far it is, and keeps its lease.
+ROWS_BETWEEN_SIGNS = 20_000
+
+log = structlog.get_logger(__name__)
+_sweeping = threading.Lock()
+
+
+def run(import_id: str) -> bool:
+    """Work on one import until its step is done; False where it has no work, or somebody else holds it."""
+    with transaction():
+        holder = work.claim(import_id)
+    if holder is None:
+        return False
+    try:
+        STEPS[holder.state](holder)
+    except LeaseLost:
+        log.info("import_lease_lost", import_id=import_id, generation=holder.generation)
+    except Exception as error:  # whatever broke, the row must say so, or it would be tried for ever
+        log.exception("import_stumbled", import_id=import_id, state=holder.state)
+        _stumble(holder, error)
+    finally:
+        db.session.remove()
+    return True
+
+
+def sweep() -> int:
+    """Run what nobody is working on, in this process and without Redis; returns how many imports that were."""
+    found = work.left_behind()
+    db.session.rollback()
+    return sum(run(import_id) for import_id in found)
+
+
+def sweep_aside() -> None:
+    """`sweep` on a thread of its own: an import of minutes must not hold up the other sweeps of the loop."""
+    if _sweeping.locked() or not work.left_behind():
+        return
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+
+    def aside() -> None:
+        with _sweeping, app.app_context():
+            try:
+                sweep()
+            except Exception:  # the database is away: the next sweep looks again
+                log.exception("import_sweep_failed")
+
+    threading.Thread(target=aside, name="import sweep", daemon=True).start()
+
+
+def check(holder: Claim) -> None:
+    """Read the file twice: who stands in it again later, then what each row would do. Ends in the dry run."""
+    path, layout = files.path_of(holder.stored_name), Layout(**holder.layout)
+    reader = RowReader(layout.header, holder.mapping)
+    try:
+        last = _last_rows(holder, reader, _unguarded(spreadsheets.rows(path, layout)))
+        source = islice(_unguarded(spreadsheets.rows(path, layout)), holder.done, None)
+        for number, rows in enumerate(_batches(source), start=_chunks_of(holder)):
+            read = [reader.read(row, last) for row in rows]
+            planned = plan(read, _stored(holder, read))
+            with transaction():
+                work.keep_plan(holder, number, planned)
+    except (SpreadsheetRefused, FileNotFoundError) as refused:
+        code, params = ("FILE_GONE", {}) if isinstance(refused, OSError) else (refused.code, refused.params)
+        with transaction():
+            work.refuse(holder, code, params)
+        return
+    with transaction():
+        work.finish_check(holder)
+
+
+def apply(holder: Claim) -> None:
+    """Write the planned chunks to the roster, one transaction each."""
+    while (chunk := chunks.next_in(holder.import_id, "planned")) is not None:
+        rows = chunks.unpack(chunk.payload)
+        asked = applying.bodies(rows)
+        with transaction():
+            work.apply_chunk(holder, chunk, rows, asked)
+    with transaction():
+        work.finish_apply(holder)
+
+
+def undo(holder: Claim) -> None:
+    """Take the applied chunks back, one transaction each."""
+    while (chunk := chunks.next_in(holder.import_id, "applied")) is not None:
+        rows = chunks.unpack(chunk.payload)
+        with transaction():
+            work.undo_chunk(holder, chunk, rows)
+    with transaction():
+        work.finish_undo(holder)
+
+
+STEPS: dict[str, Callable[[Claim], None]] = {"checking": check, "applying": apply, "undoing": undo}
+
+
+def _last_rows(holder: Claim, reader: RowReader, source: Iterable[SheetRow]) -> LastRows:
+    """The first pass, with a sign of life now and then."""
+    last, count = LastRows(), 0
+    for count in reader.note(source, last):
+        if count % ROWS_BETWEEN_SIGNS == 0:
+            _show_total(holder, count)
+    _show_total(holder, count)
+    return last
+
+
+def _show_total(holder: Claim, count: int) -> None:
+    with transaction():
+        work.hold(holder, rows_total=count)
+
+
+def _batches(source: Iterator[SheetRow]) -> Iterator[list[SheetRow]]:
+    while rows := list(islice(source, ROWS_IN_A_CHUNK)):
+        yield rows
+
+
+def _unguarded(source: Iterable[SheetRow]) -> Iterator[SheetRow]:
+    """The rows without the `'` that a report of ours put before formulas."""
+    for row in source:
+        if any(cell[:1] == "'" for cell in row.cells):
+            yield row._replace(cells=[strip_formula_guard(cell) for cell in row.cells])
+        else:
+            yield row
+
+
+def _stored(holder: Claim, rows: list[ReadRow]) -> dict[str, dict[str, object]]:
+    found = roster.stored(holder.campaign_id, [row.body.email for row in rows if row.body is not None])
+    db.session.rollback()
+    return found
+
+
+def _chunks_of(holder: Claim) -> int:
+    """Chunks that an earlier holder of this check has written; they are kept."""
+    found = chunks.count(holder.import_id)
+    db.session.rollback()
+    return found
+
+
+def _stumble(holder: Claim, error: Exception) -> None:
+    trouble = storage_trouble(error) if isinstance(error, DBAPIError) else None
+    try:
+        with transaction():
+            work.stumble(holder, trouble or "INTERNAL")
+    except LeaseLost:
+        log.info("import_lease_lost", import_id=holder.import_id, generation=holder.generation)
