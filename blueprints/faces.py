@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import structlog
-from flask import Flask, Response, render_template, request
+from flask import Flask, Response, g, render_template, request
 from flask_babel import force_locale
 from flask_wtf.csrf import CSRFError
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -77,6 +77,7 @@ def _show(
 ) -> Response:
     if answers.is_api(request.path):
         return answers.of_status(status, refused, message, headers)
+    g.without_database = status >= 500
     page = f"errors/{status if status in PAGES else 503 if status >= 500 else 400}.html"
     html = render_template(page, message=message, request_id=logs.request_id(), status=status)
     return Response(html, status, headers=headers, mimetype="text/html")

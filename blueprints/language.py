@@ -35,6 +35,8 @@ def chosen() -> Language:
 
 
 def _preference() -> Language | None:
+    if g.get("without_database"):
+        return None
     return known(current_user.language) if current_user.is_authenticated else None
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from flask import Flask, g, render_template, request, url_for
+from flask import Flask, current_app, g, render_template, request, url_for
 from flask_babel import format_date, format_datetime, format_decimal, get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
@@ -46,6 +49,7 @@ class Nav:
 
 def init_app(app: Flask) -> None:
     app.context_processor(_shared)
+    app.url_defaults(_version_static_files)
     app.jinja_env.filters["when"] = when
     app.jinja_env.filters["day"] = day
     app.jinja_env.filters["number"] = number
@@ -59,7 +63,7 @@ def is_fragment() -> bool:
     return bool(request.headers.get("HX-Request")) and not request.headers.get("HX-History-Restore-Request")
 
 
-def show(page: str, fragment: str | None = None, **context: Any) -> str:
+def show(page: str, fragment: str | None = None, /, **context: Any) -> str:
     """The page, or, where htmx asks and a fragment is named, that part alone: both from one source."""
     return render_template(fragment if fragment and is_fragment() else page, **context)
 
@@ -137,6 +141,18 @@ def language_choices() -> list[tuple[str, str]]:
     return [("", _("Not stated")), *((code, language_name(code)) for code in LANGUAGES)]
 
 
+def _version_static_files(endpoint: str, values: dict[str, Any]) -> None:
+    """Name each file's content in its address, so that a browser may keep it for good."""
+    if endpoint == "static" and "v" not in values:
+        values["v"] = _content_version(current_app.static_folder or "", values["filename"])
+
+
+@lru_cache(maxsize=256)
+def _content_version(folder: str, filename: str) -> str | None:
+    file = Path(folder, filename)
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:10] if file.is_file() else None
+
+
 def _shared() -> dict[str, Any]:
     return {
         "nav": nav(),
@@ -149,7 +165,9 @@ def _shared() -> dict[str, Any]:
 
 
 def nav() -> Nav:
-    """The navigation for whoever is looking."""
+    """The navigation for whoever is looking; none on the page that says the database is away."""
+    if g.get("without_database"):
+        return Nav(person=None, developers_url=url_for("developers.index"))
     if not current_user.is_authenticated:
         return Nav(person=None, developers_url=url_for("developers.index"))
     account = g.get("account")

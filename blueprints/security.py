@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response, request
+from flask import Flask, Response, abort, request
+
+from .api.answers import is_api
 
 POLICY = "; ".join(
     (
@@ -17,7 +19,19 @@ POLICY = "; ".join(
 
 
 def init_app(app: Flask) -> None:
+    app.before_request(_refuse_nul)
     app.after_request(_harden)
+    app.url_map.merge_slashes = False
+
+
+def _refuse_nul() -> None:
+    """No database can hold a NUL character; an address or a form with one was not made by a person."""
+    if "\0" in request.path or (not is_api(request.path) and _has_nul()):
+        abort(400)
+
+
+def _has_nul() -> bool:
+    return any("\0" in value for values in (request.args, request.form) for _, value in values.items(multi=True))
 
 
 def _harden(response: Response) -> Response:
@@ -27,5 +41,7 @@ def _harden(response: Response) -> Response:
     headers.setdefault("Referrer-Policy", "same-origin")
     headers.setdefault("X-Frame-Options", "DENY")
     if request.endpoint != "static":
-        headers.setdefault("Cache-Control", "no-store")
+        headers["Cache-Control"] = "no-store"
+    elif "v" in request.args and response.status_code == 200:
+        headers["Cache-Control"] = "public, max-age=31536000, immutable"
     return response

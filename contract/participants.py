@@ -63,7 +63,9 @@ EmailAddress = Annotated[str, AfterValidator(_address), Field(examples=["ana@exa
 Bag = Annotated[dict[str, Any], AfterValidator(_bag)]
 Segments = Annotated[
     dict[str, str | None],
-    Field(description="Axis to value; null drops the axis. Written to `metadata.segments`.", examples=[{"site": "Lyon"}]),
+    Field(
+        description="Axis to value; null drops the axis. Written to `metadata.segments`.", examples=[{"site": "Lyon"}]
+    ),
 ]
 
 
@@ -74,7 +76,7 @@ class ParticipantChange(BaseModel):
 
     first_name: PersonName | MISSING = MISSING
     last_name: PersonName | MISSING = MISSING
-    language: Language | None | MISSING = MISSING
+    language: Language | MISSING | None = MISSING
     metadata: Bag | MISSING = MISSING
     segments: Segments | MISSING = MISSING
 

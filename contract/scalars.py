@@ -23,9 +23,7 @@ def _blank_is_null(value: Any) -> Any:
 
 
 # A name of a person: trimmed, and blank is the same as null.
-PersonName = Annotated[
-    Annotated[str, StringConstraints(max_length=200)] | None, BeforeValidator(_blank_is_null)
-]
+PersonName = Annotated[Annotated[str, StringConstraints(max_length=200)] | None, BeforeValidator(_blank_is_null)]
 
 # Bodies refuse properties that the contract does not name, and never guess a type.
 STRICT_BODY = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False)

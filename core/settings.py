@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,7 @@ def embedded_valkey_socket(instance_path: Path) -> Path:
     import hashlib
 
     digest = hashlib.sha256(str(instance_path).encode()).hexdigest()[:16]
-    return Path("/tmp") / f"assessor-{digest}" / "valkey.sock"
+    return Path(tempfile.gettempdir()) / f"assessor-{digest}" / "valkey.sock"
 
 
 def _database_url(url: str, instance_path: Path) -> str:

@@ -30,7 +30,7 @@ def run() -> None:
             render_as_batch=True,
             render_item=_render_item,
             compare_type=_compare_type,
-            transactional_ddl=True,  # SQLite can, with transactions of our own; a killed migration leaves nothing behind
+            transactional_ddl=True,  # SQLite can too, with transactions of our own: a killed one leaves nothing
         )
         with context.begin_transaction():
             context.run_migrations()

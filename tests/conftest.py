@@ -64,9 +64,7 @@ def settings_for(database_url: str, redis_url: str, instance_path: Path) -> Sett
 
 
 @pytest.fixture(scope="session")
-def installation(
-    database_url: str, shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Flask]:
+def installation(database_url: str, shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     """The application on one database with its tables made."""
     app = create_app(settings_for(database_url, shared_valkey.url, tmp_path_factory.mktemp("instance")))
     unsaved: list[str] = []

@@ -73,9 +73,7 @@ def build() -> World:
 
 
 def _person(name: str, *, is_operator: bool = False) -> people.User:
-    person = people.User(
-        email=f"{name.lower()}@example.com", name=name, password_hash=_HASH, is_operator=is_operator
-    )
+    person = people.User(email=f"{name.lower()}@example.com", name=name, password_hash=_HASH, is_operator=is_operator)
     db.session.add(person)
     db.session.flush()
     return person
@@ -92,7 +90,9 @@ def sign_in(app: Flask, name: str) -> FlaskClient:
     return client
 
 
-def token(app: Flask, world: World, *scopes: str, accounts: list[str] | None = None, per_minute: int | None = None) -> str:
+def token(
+    app: Flask, world: World, *scopes: str, accounts: list[str] | None = None, per_minute: int | None = None
+) -> str:
     """A fresh token's plaintext; with every scope unless some are named."""
     with transaction():
         _row, plaintext = credentials.mint(

@@ -53,7 +53,7 @@ def pass_through(request: Request, account_id: str, scopes: Sequence[str]) -> Pa
     else:
         last_use.note(principal.token_id)
     g.passed = Passed(principal, headers)
-    return g.passed  # type: ignore[no-any-return]
+    return g.passed
 
 
 def _resolve(request: Request) -> Principal:
@@ -97,9 +97,7 @@ def _check_scopes(principal: Principal, scopes: Sequence[str]) -> None:
     if len(scopes) > 1:
         names = " and ".join(missing)
         raise ApiError(403, "COMPILE_SCOPES_REQUIRED", f"The token lacks the scope {names}.", missingScopes=missing)
-    raise ApiError(
-        403, "SCOPE_REQUIRED", f"The token lacks the scope {missing[0]}.", requiredScope=missing[0]
-    )
+    raise ApiError(403, "SCOPE_REQUIRED", f"The token lacks the scope {missing[0]}.", requiredScope=missing[0])
 
 
 def _spend(principal: Principal) -> dict[str, str]:

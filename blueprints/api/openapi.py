@@ -106,7 +106,9 @@ def _can_fail(declared: Declared, status: int) -> bool:
 
 def _answer(declared: Declared, shape: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     data = _schema(shape, "serialization", schemas)
-    meta: dict[str, Any] = {"type": "object"} if declared.meta is None else _schema(declared.meta, "serialization", schemas)
+    meta: dict[str, Any] = (
+        {"type": "object"} if declared.meta is None else _schema(declared.meta, "serialization", schemas)
+    )
     if declared.is_list:
         data = {"type": "array", "items": data}
         paging = _schema(ListMeta, "serialization", schemas)

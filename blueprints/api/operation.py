@@ -152,12 +152,23 @@ class Group:
 
         `permission` opens the operation to signed-in members too (v1).
         """
-        scopes: tuple[Scope, ...] = (scope,) if isinstance(scope, str) else tuple(scope)  # type: ignore[assignment]
+        scopes: tuple[Scope, ...] = (scope,) if isinstance(scope, str) else tuple(scope)
 
         def register(view: View) -> View:
             self.operations.add(
                 Declared(
-                    self.name, method, path, scopes, permission, body, may_be_empty, filters, answers, meta, is_list, view
+                    self.name,
+                    method,
+                    path,
+                    scopes,
+                    permission,
+                    body,
+                    may_be_empty,
+                    filters,
+                    answers,
+                    meta,
+                    is_list,
+                    view,
                 )
             )
             return view

@@ -1,4 +1,4 @@
-"""JSON bodies read strictly (contract 1 and 3): what another reader might take differently is refused, never guessed."""
+"""JSON bodies read strictly (contract 1 and 3): what two readers might take differently is refused, never guessed."""
 
 from __future__ import annotations
 

@@ -17,10 +17,7 @@ from . import operations, v2
 def contracts() -> Response:
     """The groups and the address of each one's document."""
     return answer(
-        [
-            {"group": group, "url": url_for("api_v2.contract", group=group, _external=False)}
-            for group in openapi.GROUPS
-        ]
+        [{"group": group, "url": url_for("api_v2.contract", group=group, _external=False)} for group in openapi.GROUPS]
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 from argon2 import PasswordHasher
@@ -26,8 +27,6 @@ PASSWORD_LEAST = 10
 PASSWORD_MOST = 200
 
 hasher = PasswordHasher()
-# Verified against where no such person exists, so that the answer takes as long as for one who does.
-_NOBODY = hasher.hash(secrets.token_urlsafe())
 
 
 class User(Model):
@@ -128,9 +127,15 @@ def password_fits(person: User | None, password: str) -> bool:
     if len(password) > PASSWORD_MOST:
         password = password[:PASSWORD_MOST] + "…"  # fits nobody, and a text of megabytes costs no more than a password
     try:
-        return hasher.verify(person.password_hash if person else _NOBODY, password) and person is not None
+        return hasher.verify(person.password_hash if person else _hash_of_nobody(), password) and person is not None
     except (VerificationError, InvalidHashError):
         return False
+
+
+@cache
+def _hash_of_nobody() -> str:
+    """Verified against where no such person exists, so that the answer takes as long as for one who does."""
+    return hasher.hash(secrets.token_urlsafe())
 
 
 def open_session(person: User) -> str:

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from sqlalchemy import ForeignKey, Index, Select, Text, func, select
+from sqlalchemy import ForeignKey, Index, Select, Text, and_, func, or_, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 import contract.campaigns as public
@@ -104,6 +104,26 @@ def edit(campaign: Campaign, values: Mapping[str, Any], by: Actor) -> list[str]:
     audit.record(campaign.account_id, by, "campaign.updated", campaign.id, campaign.name, logged)
     event.record(campaign.account_id, "campaign.updated", {"campaign": as_public(campaign), "changed": changed})
     return list(changes)
+
+
+def place(account_id: str, key: str, values: Mapping[str, Any]) -> Campaign:
+    """The campaign that a bundle calls `key`, made or brought up to date with the columns that `values` names.
+
+    A campaign without a bundle's key answers to its id. Raises no event and writes no audit entry (contract 6).
+    """
+    known = or_(Campaign.bundle_key == key, and_(Campaign.bundle_key.is_(None), Campaign.id == key))
+    campaign = db.session.scalar(select(Campaign).where(Campaign.account_id == account_id, known).with_for_update())
+    if campaign is None:
+        campaign = Campaign(account_id=account_id, bundle_key=key)
+        db.session.add(campaign)
+    before = {name: getattr(campaign, name) for name in values}
+    for name, value in values.items():
+        setattr(campaign, name, value)
+    _settle_passcode(campaign)
+    if before != dict(values):
+        campaign.updated_at = clock.now_ms()
+    db.session.flush()
+    return campaign
 
 
 def move(campaign: Campaign, transition: Transition, by: Actor) -> None:

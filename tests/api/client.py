@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from flask import Flask
+from pydantic import TypeAdapter
 from werkzeug.test import TestResponse
 
 from contract.envelope import Failure
-from pydantic import TypeAdapter
 
 _FAILURE = TypeAdapter(Failure)
 

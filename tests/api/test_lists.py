@@ -2,10 +2,10 @@
 
 import pytest
 
+from contract.contacts import ContactWrite
 from core.db import transaction
 from domain.campaigns import campaign as campaigns
 from domain.campaigns import contacts
-from contract.contacts import ContactWrite
 from domain.events.audit import COMMAND_LINE
 from tests import world as worlds
 

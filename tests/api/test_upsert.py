@@ -35,7 +35,9 @@ def test_unset_properties_are_left_out_and_metadata_is_always_an_object(caller, 
 
 def test_metadata_is_kept_verbatim_and_merged_key_by_key(caller, roster_path):
     upsert(caller, roster_path, email="a@b.test", metadata={"kept": {"x": None, "y": [1, 1.0, 1e3]}, "gone": "x"})
-    data = upsert(caller, roster_path, email="a@b.test", metadata={"gone": None, "zero": 0, "no": False, "": ""})["data"]
+    data = upsert(caller, roster_path, email="a@b.test", metadata={"gone": None, "zero": 0, "no": False, "": ""})[
+        "data"
+    ]
     assert data["metadata"] == {"kept": {"x": None, "y": [1, 1.0, 1000.0]}, "zero": 0, "no": False, "": ""}
 
 
@@ -46,7 +48,9 @@ def test_deleting_an_absent_key_is_a_no_op_on_create_too(caller, roster_path):
 
 def test_a_value_replaces_the_whole_value_under_its_key(caller, roster_path):
     upsert(caller, roster_path, email="a@b.test", metadata={"k": {"a": 1, "b": 2}})
-    assert upsert(caller, roster_path, email="a@b.test", metadata={"k": {"c": 3}})["data"]["metadata"] == {"k": {"c": 3}}
+    assert upsert(caller, roster_path, email="a@b.test", metadata={"k": {"c": 3}})["data"]["metadata"] == {
+        "k": {"c": 3}
+    }
 
 
 def test_a_change_of_a_number_s_form_alone_is_written(caller, roster_path):
@@ -107,7 +111,10 @@ def test_the_50th_key_fits_and_the_51st_does_not(caller, roster_path):
     assert answer.get_json()["details"][0]["path"] == "metadata"
     assert "50" in answer.get_json()["error"]
     assert upsert(caller, roster_path, email="a@b.test", metadata={"k0": None, "one more": 1, "synthetic": 1})
-    assert caller.post(roster_path, {"email": "c@b.test", "metadata": {f"k{n}": None for n in range(51)}}).status_code == 400
+    assert (
+        caller.post(roster_path, {"email": "c@b.test", "metadata": {f"k{n}": None for n in range(51)}}).status_code
+        == 400
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,7 +194,9 @@ def test_v1_takes_a_signed_in_member_with_the_csrf_token_alone(app, world, bob, 
     url = f"/api/v1/accounts/{world.account_id}{roster_path}/{made['participantId']}"
     assert bob.patch(url, json={"language": "es"}).status_code == 400
     csrf = csrf_of(bob)
-    assert bob.patch(url, json={"language": "es"}, headers={"X-CSRF-Token": csrf}).get_json()["data"]["language"] == "es"
+    assert (
+        bob.patch(url, json={"language": "es"}, headers={"X-CSRF-Token": csrf}).get_json()["data"]["language"] == "es"
+    )
     assert charlie.patch(url, json={"language": "fr"}, headers={"X-CSRF-Token": csrf_of(charlie)}).status_code == 403
     assert stranger.patch(url, json={"language": "fr"}).status_code == 401
 

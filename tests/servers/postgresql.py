@@ -41,7 +41,21 @@ class PostgreSQL:
     def create(self) -> None:
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres")
-        _run([_program("initdb"), "-D", str(self.data), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"])
+        _run(
+            [
+                _program("initdb"),
+                "-D",
+                str(self.data),
+                "-A",
+                "trust",
+                "-U",
+                "postgres",
+                "--no-sync",
+                "-E",
+                "UTF8",
+                "--locale=C.UTF-8",
+            ]
+        )
 
     def start(self) -> None:
         options = f"-c listen_addresses='' -c unix_socket_directories={self.folder} -c fsync=off -c max_connections=200"
@@ -62,7 +76,9 @@ def _program(name: str) -> str:
     installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[4]))
     found = str(installed[-1]) if installed else shutil.which(name)
     if found is None:
-        raise PostgreSQLMissing(f"{name} is not on this machine; run bin/test-prerequisites (it needs root to install).")
+        raise PostgreSQLMissing(
+            f"{name} is not on this machine; run bin/test-prerequisites (it needs root to install)."
+        )
     return found
 
 

@@ -41,7 +41,17 @@ class Valkey:
         return f"unix://{self.socket}"
 
     def start(self) -> None:
-        command = [str(server_binary()), "--port", "0", "--unixsocket", str(self.socket), "--save", "", "--dir", str(self.folder)]
+        command = [
+            str(server_binary()),
+            "--port",
+            "0",
+            "--unixsocket",
+            str(self.socket),
+            "--save",
+            "",
+            "--dir",
+            str(self.folder),
+        ]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(200):
             with suppress(RedisError, OSError):

@@ -23,8 +23,11 @@ from .questions import get as get
 from .questions import page as page
 from .questions import public_page as public_page
 from .questions import selection as selection
+from .questions import standing as standing
 from .write import Written as Written
+from .write import add as add
 from .write import change as change
+from .write import change_many as change_many
 from .write import remove as remove
 from .write import set_status as set_status
 from .write import upsert as upsert

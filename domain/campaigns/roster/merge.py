@@ -32,9 +32,10 @@ NOBODY: Mapping[str, Any] = {
 }
 
 
-def merge(before: Mapping[str, Any], body: ParticipantChange) -> Merged:
+def merge(before: Mapping[str, Any], body: ParticipantChange, *, by_service: bool = False) -> Merged:
     """What `body` makes of the row `before` (a mapping with `COLUMNS`): absent leaves alone, null clears.
 
+    The system-owned keys are written where `by_service` says that this is the service's own doing, a bundle's load.
     Refuses a bag of more than 50 keys after the merge, the system-owned ones not counted (contract 2).
     """
     after = {column: before[column] for column in COLUMNS}
@@ -44,20 +45,22 @@ def merge(before: Mapping[str, Any], body: ParticipantChange) -> Merged:
             after[column] = given
     if body.language is None:
         after["bag_language_ended"] = True
-    after["bag"], preserved = merge_bag(before["bag"], body)
+    after["bag"], preserved = merge_bag(before["bag"], body, by_service=by_service)
     changes = {column: [before[column], after[column]] for column in COLUMNS if after[column] != before[column]}
     if before["bag"] != after["bag"] or not _same_text(before["bag"], after["bag"]):
         changes["bag"] = [before["bag"], after["bag"]]
     return Merged(after, changes, preserved)
 
 
-def merge_bag(before: Mapping[str, Any], body: ParticipantChange) -> tuple[dict[str, Any], list[str]]:
+def merge_bag(
+    before: Mapping[str, Any], body: ParticipantChange, *, by_service: bool = False
+) -> tuple[dict[str, Any], list[str]]:
     """The bag after `metadata` and then `segments` were applied, and the system-owned keys named in vain."""
     bag = dict(before)
     preserved: list[str] = []
     given: Mapping[str, Any] = {} if body.metadata is MISSING else body.metadata
     for key, value in given.items():
-        if key in SYSTEM_OWNED_KEYS:
+        if key in SYSTEM_OWNED_KEYS and not by_service:
             preserved.append(key)
         elif value is None:
             bag.pop(key, None)

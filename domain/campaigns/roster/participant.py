@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ class Participant(Model):
     """A person on a roster. `labels` maps label group ids to label keys; `bag` is the free-form metadata.
 
     `bag_language_ended` is set once the field was cleared: from then on `metadata.lang` says nothing (contract 3).
+    `name_key` is what lists sort and search by; it is written with the names, see `name_key()`.
     """
 
     __tablename__ = "participant"
@@ -28,6 +30,7 @@ class Participant(Model):
     email: Mapped[str] = mapped_column(Text)
     first_name: Mapped[str | None] = mapped_column(Text)
     last_name: Mapped[str | None] = mapped_column(Text)
+    name_key: Mapped[str] = mapped_column(Text)
     status: Mapped[str] = mapped_column(Text, default="added")
     language: Mapped[str | None] = mapped_column(Text)
     bag_language_ended: Mapped[bool] = mapped_column(default=False)
@@ -41,7 +44,27 @@ class Participant(Model):
         Index("uq_participant_campaign_id_email", "campaign_id", "email", unique=True),
         Index("ix_participant_campaign_id_id", "campaign_id", "id"),
         Index("ix_participant_campaign_id_status_id", "campaign_id", "status", "id"),
+        Index("ix_participant_campaign_id_name_key_id", "campaign_id", "name_key", "id"),
     )
+
+
+LONGEST_NAME_KEY = 500
+
+
+def name_key(first_name: str | None, last_name: str | None, email: str) -> str:
+    """Last name, first name and address without accents and case, so that `helene` finds `Hélène` on both databases.
+
+    Cut at 500 characters: PostgreSQL's index takes no entry over 2,704 bytes.
+    """
+    return folded(" ".join(part for part in (last_name, first_name, email) if part))[:LONGEST_NAME_KEY]
+
+
+def folded(text: str) -> str:
+    """Lower case without accents."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 # The columns that the public projection needs, in the order in which `project` takes them.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, Subquery, func, select
 
 import contract.participants as public
 from contract.paging import Paging
@@ -13,16 +14,18 @@ from core.db import db
 from core.errors import NotFound
 from domain.campaigns.campaign import Campaign
 
-from .participant import PUBLIC_COLUMNS, Participant, project
+from .participant import PUBLIC_COLUMNS, Participant, folded, project
 
 Sort = Literal["created", "name", "email", "status", "language", "updated"]
 
-_ORDERS: dict[str, tuple[Any, ...]] = {
+# Each order ends in the id, so that pages never overlap. Who states no language comes first: PostgreSQL would put
+# nulls last, SQLite first.
+_ORDERS: dict[Sort, tuple[Any, ...]] = {
     "created": (Participant.id,),
-    "name": (Participant.last_name, Participant.first_name, Participant.id),
+    "name": (Participant.name_key, Participant.id),
     "email": (Participant.email, Participant.id),
     "status": (Participant.status, Participant.id),
-    "language": (Participant.language, Participant.id),
+    "language": (func.coalesce(Participant.language, ""), Participant.id),
     "updated": (Participant.updated_at, Participant.id),
 }
 
@@ -60,12 +63,20 @@ def count(campaign: Campaign, filters: Filters) -> int:
 
 
 def page(
-    campaign: Campaign, filters: Filters, paging: Paging, *, sort: Sort = "created", descending: bool = False
+    campaign: Campaign,
+    filters: Filters,
+    paging: Paging,
+    total: int,
+    *,
+    sort: Sort = "created",
+    descending: bool = False,
 ) -> list[Participant]:
     """One page of people, for a screen."""
-    order = [column.desc() if descending else column.asc() for column in _ORDERS[sort]]
-    query = select(Participant).where(*_conditions(campaign, filters)).order_by(*order)
-    return list(db.session.scalars(query.limit(paging.limit).offset(paging.offset)))
+    inner = _ids_of_page(campaign, filters, paging, total, sort, descending)
+    if inner is None:
+        return []
+    query = select(Participant).join(inner, inner.c.id == Participant.id)
+    return list(db.session.scalars(query.order_by(*_order(sort, descending))))
 
 
 def public_page(campaign: Campaign, filters: Filters, paging: Paging, total: int) -> list[public.Participant]:
@@ -74,20 +85,38 @@ def public_page(campaign: Campaign, filters: Filters, paging: Paging, total: int
     The ids of the page come from the index alone, and from its nearer end, so that the last page costs what the
     first does; then only the rows of the page are read.
     """
-    skipped, wanted, backwards = _window(paging, total)
-    if wanted <= 0:
+    inner = _ids_of_page(campaign, filters, paging, total, "created", descending=False)
+    if inner is None:
         return []
-    order = Participant.id.desc() if backwards else Participant.id.asc()
-    ids = select(Participant.id).where(*_conditions(campaign, filters)).order_by(order).limit(wanted).offset(skipped)
     columns = [getattr(Participant, name) for name in PUBLIC_COLUMNS]
-    inner = ids.subquery()
     rows = db.session.execute(select(*columns).join(inner, inner.c.id == Participant.id).order_by(Participant.id))
     return [project(*row) for row in rows]
 
 
-def selection(campaign: Campaign, filters: Filters) -> Select[tuple[str]]:
+def selection(campaign: Campaign, filters: Filters) -> Select[str]:
     """The ids of everybody that `filters` select."""
     return select(Participant.id).where(*_conditions(campaign, filters))
+
+
+def standing(campaign: Campaign, participant_ids: Sequence[str]) -> list[str]:
+    """Those of these ids that stand on the roster now."""
+    query = select(Participant.id).where(Participant.campaign_id == campaign.id, Participant.id.in_(participant_ids))
+    return list(db.session.scalars(query.order_by(Participant.id)))
+
+
+def _ids_of_page(
+    campaign: Campaign, filters: Filters, paging: Paging, total: int, sort: Sort, descending: bool
+) -> Subquery | None:
+    """The ids of one page as a subquery; None where the page is beyond the last."""
+    skipped, wanted, backwards = _window(paging, total)
+    if wanted <= 0:
+        return None
+    ids = select(Participant.id).where(*_conditions(campaign, filters))
+    return ids.order_by(*_order(sort, descending != backwards)).limit(wanted).offset(skipped).subquery()
+
+
+def _order(sort: Sort, descending: bool) -> list[Any]:
+    return [column.desc() if descending else column.asc() for column in _ORDERS[sort]]
 
 
 def _window(paging: Paging, total: int) -> tuple[int, int, bool]:
@@ -112,10 +141,5 @@ def _conditions(campaign: Campaign, filters: Filters) -> list[ColumnElement[bool
         conditions.append(Participant.updated_at >= filters.updated_since)
     if filters.organisation_id is not None:
         conditions.append(Participant.organisation_id == filters.organisation_id)
-    conditions.extend(_mentions(word) for word in filters.search.split())
+    conditions.extend(Participant.name_key.contains(word, autoescape=True) for word in folded(filters.search).split())
     return conditions
-
-
-def _mentions(word: str) -> ColumnElement[bool]:
-    columns = (Participant.email, Participant.first_name, Participant.last_name)
-    return or_(*(column.icontains(word, autoescape=True) for column in columns))

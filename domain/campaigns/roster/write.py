@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import RowMapping
 
 from contract.participants import ParticipantChange, ParticipantUpsert
 from core import clock
 from core.db import db, is_postgresql
-from core.errors import NotFound
+from core.errors import NotFound, Refused
 from core.ids import new_id
 from domain.campaigns.campaign import Campaign
 from domain.events import audit, event
@@ -24,14 +23,15 @@ from .merge import NOBODY, Merged, merge
 from .participant import Participant
 
 # The table's columns under the names of the model (`bag` stands in the column `metadata`).
-_TABLE = Participant.__table__
-_ROW = select(*(getattr(Participant, name).label(name) for name in Participant.__mapper__.columns.keys()))
+_TABLE = cast(Table, Participant.__table__)
+_ROW = select(*(getattr(Participant, name).label(name) for name in sorted(Participant.__mapper__.columns.keys())))
 _UPDATE = (
     update(_TABLE)
     .where(_TABLE.c.id == bindparam("row_id"))
     .values(
         first_name=bindparam("new_first_name"),
         last_name=bindparam("new_last_name"),
+        name_key=bindparam("new_name_key"),
         language=bindparam("new_language"),
         bag_language_ended=bindparam("new_bag_language_ended"),
         metadata=bindparam("new_bag"),
@@ -62,6 +62,18 @@ def upsert(campaign: Campaign, body: ParticipantUpsert, by: Actor) -> Written:
     return written
 
 
+def add(campaign: Campaign, body: ParticipantUpsert, by: Actor) -> Written:
+    """Put a person on the roster who is not there yet; for people, who must not overwrite somebody by a slip.
+
+    Refuses an address that stands there already, with the `participant_id`; the caller's transaction must then roll
+    back, since the row was merged into.
+    """
+    written = upsert(campaign, body, by)
+    if not written.created:
+        raise Refused("ALREADY_ON_ROSTER", path="email", participant_id=written.row["id"])
+    return written
+
+
 def upsert_many(campaign: Campaign, bodies: Sequence[ParticipantUpsert]) -> list[Written]:
     """Write many people, in the order given; addresses must differ. Leaves the audit log to the caller.
 
@@ -88,6 +100,14 @@ def change(campaign: Campaign, participant_id: str, body: ParticipantChange, by:
     return written
 
 
+def change_many(campaign: Campaign, participant_ids: Sequence[str], body: ParticipantChange, by: Actor) -> int:
+    """The same change for people on the roster, such as a language; returns for how many it changed something."""
+    pairs = [(row, merge(row, body)) for row in _locked_rows(campaign.id, participant_ids)]
+    changed = [written for written in _update_rows(pairs) if written.changes]
+    _log(campaign.account_id, by, "participant.updated", [(each.row, each.changes) for each in changed])
+    return len(changed)
+
+
 def set_status(campaign: Campaign, participant_ids: Sequence[str], status: str, by: Actor) -> int:
     """Set the status of people on the roster; returns how many changed."""
     rows = [row for row in _locked_rows(campaign.id, participant_ids) if row["status"] != status]
@@ -109,19 +129,19 @@ def remove(campaign: Campaign, participant_ids: Sequence[str], by: Actor) -> int
     return len(rows)
 
 
-def _lock(campaign_id: str, emails: Sequence[str]) -> dict[str, RowMapping]:
+def _lock(campaign_id: str, emails: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     query = _ROW.where(Participant.campaign_id == campaign_id, Participant.email.in_(emails))
     if is_postgresql():
         query = query.order_by(Participant.email).with_for_update()
-    return {row["email"]: row for row in db.session.execute(query).mappings()}
+    return {row["email"]: dict(row) for row in db.session.execute(query).mappings()}
 
 
-def _locked_rows(campaign_id: str, participant_ids: Sequence[str]) -> list[RowMapping]:
+def _locked_rows(campaign_id: str, participant_ids: Sequence[str]) -> list[Mapping[str, Any]]:
     query = _ROW.where(Participant.campaign_id == campaign_id, Participant.id.in_(participant_ids))
-    return list(db.session.execute(query.order_by(Participant.email).with_for_update()).mappings())
+    return [dict(row) for row in db.session.execute(query.order_by(Participant.email).with_for_update()).mappings()]
 
 
-def _locked_row(campaign_id: str, participant_id: str) -> RowMapping:
+def _locked_row(campaign_id: str, participant_id: str) -> Mapping[str, Any]:
     rows = _locked_rows(campaign_id, [participant_id])
     if not rows:
         raise NotFound("participant")
@@ -162,6 +182,7 @@ def _new_row(campaign: Campaign, email: str, merged: Merged, now: int) -> dict[s
         "campaign_id": campaign.id,
         "email": email,
         **merged.values,
+        "name_key": participants.name_key(merged.values["first_name"], merged.values["last_name"], email),
         "status": "added",
         "organisation_id": None,
         "labels": {},
@@ -170,7 +191,7 @@ def _new_row(campaign: Campaign, email: str, merged: Merged, now: int) -> dict[s
     }
 
 
-def _update(known: Mapping[str, RowMapping], bodies: Iterable[ParticipantUpsert]) -> dict[str, Written]:
+def _update(known: Mapping[str, Mapping[str, Any]], bodies: Iterable[ParticipantUpsert]) -> dict[str, Written]:
     written = _update_rows([(known[body.email], merge(known[body.email], body)) for body in bodies])
     return {each.row["email"]: each for each in written}
 
@@ -198,6 +219,7 @@ def _update_parameters(row: Mapping[str, Any]) -> dict[str, Any]:
         "row_id": row["id"],
         "new_first_name": row["first_name"],
         "new_last_name": row["last_name"],
+        "new_name_key": participants.name_key(row["first_name"], row["last_name"], row["email"]),
         "new_language": row["language"],
         "new_bag_language_ended": row["bag_language_ended"],
         "new_bag": row["bag"],
@@ -207,7 +229,7 @@ def _update_parameters(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _resize(campaign_id: str, by: int) -> None:
     if by:
-        table = Campaign.__table__
+        table = cast(Table, Campaign.__table__)
         db.session.connection().execute(
             update(table).where(table.c.id == campaign_id).values(roster_size=table.c.roster_size + by)
         )
