@@ -55,16 +55,25 @@ def _flask_config(settings: Settings) -> dict[str, object]:
         "COMPRESS_LEVEL": 5,
         "COMPRESS_MIN_SIZE": 2000,
         "COMPRESS_MIMETYPES": ["text/html", "text/css", "application/javascript", "text/javascript", "image/svg+xml"],
-        "SEND_FILE_MAX_AGE_DEFAULT": 3600,
     }
 
 
 def main() -> int:
     """What `python app.py` runs."""
-    from core.serve import main as serve
-    from domain.bundle.demo import prepare
+    from core import serve
 
-    return serve(prepare)
+    try:
+        return serve.main(_prepare)
+    except serve.CannotServe as reason:
+        sys.stderr.write(f"Assessor cannot start: {reason}\n")
+        return 1
+
+
+def _prepare(settings: Settings) -> str:
+    """Bring the database up to date, fill an empty one with the demo, and return what to print at the start."""
+    from blueprints.starting import prepare
+
+    return prepare(create_app(settings))
 
 
 if __name__ == "__main__":
