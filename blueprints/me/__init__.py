@@ -1,11 +1,9 @@
-from flask import Blueprint
+"""The personal pages: what is mine, in whatever account."""
 
-from blueprints.access import allow_signed_in
+from __future__ import annotations
+
+from flask import Blueprint
 
 me = Blueprint("me", __name__)
 
-
-@me.get("/me/profile")
-@allow_signed_in
-def profile() -> str:
-    return "to come"
+from . import profile as profile  # noqa: E402  (its routes hang on `me`)
