@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from flask import Flask
+from flask import Flask, g
 from flask.testing import FlaskClient
 
 from app import create_app
@@ -75,11 +75,17 @@ def installation(database_url: str, shared_valkey: Valkey, tmp_path_factory: pyt
         session = db.session
         unsaved.extend(map(repr, [*session.new, *session.dirty, *session.deleted]))
 
+    app.before_request_funcs.setdefault(None, []).insert(0, _forget_the_last_request)
     with app.app_context():
         db.create_all()
     yield app
     with app.app_context():
         db.engine.dispose()
+
+
+def _forget_the_last_request() -> None:
+    # The requests of one test share the test's app context, and with it `g`, where the signed-in person is kept.
+    vars(g).clear()
 
 
 @pytest.fixture

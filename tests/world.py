@@ -80,8 +80,9 @@ def _person(name: str, *, is_operator: bool = False) -> people.User:
 
 
 def sign_in(app: Flask, name: str) -> FlaskClient:
-    """A browser in which this person is signed in (without the argon2 wait of the sign-in page)."""
+    """An English browser in which this person is signed in (without the argon2 wait of the sign-in page)."""
     client = app.test_client()
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "en"
     with transaction():
         person = db.session.scalars(select(people.User).where(people.User.email == f"{name.lower()}@example.com")).one()
         secret = people.open_session(person)
