@@ -1,5 +1,5 @@
 # `make run` serves this machine whole; `make test` passes the tests. Both install what they need first.
-.PHONY: install install-dev run test test-prerequisites lint bench requirements catalogues
+.PHONY: install install-dev run test test-prerequisites lint bench requirements openapi catalogues
 
 PYTHON := .venv/bin/python
 PIP_INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes
@@ -47,10 +47,14 @@ requirements: .venv/.installed
 	$(PIP_COMPILE) --no-annotate --output-file requirements-valkey.txt requirements-valkey.in
 	$(PIP_COMPILE) --extra dev --output-file requirements-dev.txt pyproject.toml
 
+# After a change of the public API: its OpenAPI documents are kept in docs/openapi/, and a test holds them fresh.
+openapi: install
+	$(PYTHON) -c "from blueprints.api import openapi; from blueprints.api_v2 import operations; openapi.keep(operations)"
+
 # After a change of any sentence on a screen: new sentences come into the catalogues, untranslated.
 catalogues: install
-	.venv/bin/pybabel --quiet extract --mapping-file translations/babel.cfg --keywords lazy_gettext \
-		--keywords lazy_ngettext:1,2 --add-location file --sort-by-file --no-wrap \
+	PYTHONPATH=. .venv/bin/pybabel --quiet extract --mapping-file translations/babel.cfg --keywords lazy \
+		--keywords lazy_gettext --keywords lazy_ngettext:1,2 --add-location file --sort-by-file --no-wrap \
 		--project Assessor --output-file translations/messages.pot .
 	@for locale in en fr es pt_BR; do \
 		test -f translations/$$locale/LC_MESSAGES/messages.po || .venv/bin/pybabel --quiet init --no-wrap \

@@ -1,18 +1,25 @@
-"""OpenAPI 3.1 documents, made from the declared operations."""
+"""OpenAPI 3.1 documents, made from the declared operations.
+
+`make openapi` writes them to `docs/openapi/` too.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from contract.envelope import Failure, ListMeta
+from contract.envelope import ErrorCode, Failure, ListMeta
 from contract.paging import DEFAULT_LIMIT, MOST
 
+from .docstrings import paragraphs
+from .examples import ACCOUNT, EXAMPLES
 from .operation import Declared, Operations
 
+KEPT = Path(__file__).parents[2] / "docs" / "openapi"
 VERSION = "2.0.0"
 GROUPS = {
     "campaigns": "Campaigns of an account, and the inventory of their assessments.",
@@ -25,18 +32,38 @@ GROUPS = {
 }
 REF = "#/components/schemas/{model}"
 
-FAILURES = {
-    400: "The body or a filter does not fit; `details` names each place.",
-    401: "The bearer token is missing, malformed or not recognised.",
-    403: "The token does not reach the account, or lacks the scope.",
-    404: "There is no such resource, or it belongs to another account.",
-    413: "The body is larger than 1 MiB.",
-    415: "The body is not sent as JSON.",
-    429: "The token's budget is used up; honour `Retry-After`.",
-    500: "Unexpected; `requestId` finds it in the log.",
-    503: "The database is busy; nothing was written. Honour `Retry-After`.",
-    507: "The disk is full; nothing was written.",
+# What each status of a refusal means, and the codes it comes with (service.md 7, contract 1).
+FAILURES: dict[int, tuple[str, tuple[ErrorCode, ...]]] = {
+    400: ("The body or a filter does not fit; `details` names each place.", ("INVALID_BODY", "INVALID_FILTER")),
+    401: ("The bearer token is missing, malformed or not recognised.", ("TOKEN_INVALID", "TOKEN_EXPIRED_PREFIX")),
+    403: ("The token does not reach the account, or lacks the scope.", ("ACCOUNT_NOT_IN_SCOPE", "SCOPE_REQUIRED")),
+    404: ("There is no such resource, or it belongs to another account.", ("NOT_FOUND",)),
+    409: ("The change met another one; nothing was written.", ("CONFLICT",)),
+    413: ("The body is larger than 1 MiB.", ("PAYLOAD_TOO_LARGE",)),
+    415: ("The body is not sent as JSON.", ("UNSUPPORTED_MEDIA_TYPE",)),
+    429: ("The token's budget is used up; honour `Retry-After`.", ("RATE_LIMITED",)),
+    500: ("Unexpected; `requestId` finds it in the log.", ("INTERNAL",)),
+    503: ("The database is busy; nothing was written. Honour `Retry-After`.", ("STORAGE_BUSY",)),
+    507: ("The disk is full; nothing was written.", ("STORAGE_FULL",)),
 }
+REQUEST_ID = {"X-Request-Id": {"schema": {"type": "string"}, "description": "Finds the call in the log."}}
+BUDGET = {
+    "RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Calls a minute."},
+    "RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Calls left in this minute."},
+    "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds until the next minute begins."},
+}
+RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
+CHALLENGE = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+# Refusals that come before the token's budget was counted carry no budget.
+HEADERS = {
+    401: REQUEST_ID | CHALLENGE,
+    403: REQUEST_ID,
+    429: REQUEST_ID | BUDGET | RETRY_AFTER,
+    500: REQUEST_ID,
+    503: REQUEST_ID | RETRY_AFTER,
+    507: REQUEST_ID,
+}
+_ID_PREFIXES = {"campaign": "cmp", "participant": "par", "subscription": "whk", "template": "tpl", "blueprint": "bpr"}
 
 
 def as_text(operations: Operations, group: str) -> str:
@@ -50,14 +77,14 @@ def document(operations: Operations, group: str) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for declared in operations.declared:
         if declared.group == group:
-            path = paths.setdefault(_path(declared.path), {"parameters": _path_parameters(declared.path)})
+            path = paths.setdefault(path_of(declared.path), _path_parameters(declared.path))
             path[declared.method.lower()] = _operation(declared, schemas)
     if paths:
         _schema(Failure, "serialization", schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": f"Assessor public API: {group}", "version": VERSION, "description": GROUPS[group]},
-        "servers": [{"url": _path(operations.base), "variables": {"account_id": _ACCOUNT}}],
+        "servers": [{"url": path_of(operations.base), "variables": {"accountId": _ACCOUNT}}],
         "security": [{"serviceToken": []}],
         "paths": paths,
         "components": {
@@ -67,25 +94,29 @@ def document(operations: Operations, group: str) -> dict[str, Any]:
     }
 
 
-_ACCOUNT = {"default": "acc_00000000000000000000000000", "description": "The account, `acc_...`."}
+_ACCOUNT = {"default": ACCOUNT, "description": "The account, `acc_...`."}
 
 
 def _operation(declared: Declared, schemas: dict[str, Any]) -> dict[str, Any]:
+    summary, *further = paragraphs(declared.view.__doc__)
     described: dict[str, Any] = {
         "operationId": declared.name,
-        "summary": declared.summary,
-        "description": "\n\n".join(filter(None, [declared.description, f"Scope: {_scopes(declared)}."])),
+        "summary": summary,
+        "description": "\n\n".join([*further, f"Scope: {_scopes(declared)}."]),
         "tags": [declared.group],
     }
     parameters = _query_parameters(declared, schemas)
     if parameters:
         described["parameters"] = parameters
     if declared.body is not None:
-        content = {"application/json": {"schema": _schema(declared.body, "validation", schemas)}}
+        media: dict[str, Any] = {"schema": _schema(declared.body, "validation", schemas)}
+        if declared.name in EXAMPLES:
+            media["example"] = EXAMPLES[declared.name].body
+        content = {"application/json": media}
         described["requestBody"] = {"required": not declared.may_be_empty, "content": content}
     described["responses"] = {
-        **{str(status): _answer(declared, shape, schemas) for status, shape in declared.answers.items()},
-        **{str(status): _failure(text) for status, text in FAILURES.items() if _can_fail(declared, status)},
+        **{str(status): _answer(declared, shape, status, schemas) for status, shape in declared.answers.items()},
+        **{str(status): _failure(declared, status) for status in FAILURES if _can_fail(declared, status)},
     }
     return described
 
@@ -101,36 +132,60 @@ def _can_fail(declared: Declared, status: int) -> bool:
         return declared.body is not None or declared.filters is not None
     if status == 404:
         return "<" in declared.path
-    return status != 507 or declared.method != "GET"
+    return status not in (409, 507) or declared.method != "GET"
 
 
-def _answer(declared: Declared, shape: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+def _answer(declared: Declared, shape: Any, status: int, schemas: dict[str, Any]) -> dict[str, Any]:
     data = _schema(shape, "serialization", schemas)
-    meta: dict[str, Any] = (
-        {"type": "object"} if declared.meta is None else _schema(declared.meta, "serialization", schemas)
-    )
     if declared.is_list:
         data = {"type": "array", "items": data}
-        paging = _schema(ListMeta, "serialization", schemas)
-        meta = paging if declared.meta is None else {"allOf": [paging, meta]}
     schema = {
         "type": "object",
-        "properties": {"success": {"const": True}, "data": data, "meta": meta},
+        "properties": {"success": {"const": True}, "data": data, "meta": _meta(declared, schemas)},
         "required": ["success", "data", "meta"],
     }
-    return {"description": "Done.", "headers": _HEADERS, "content": {"application/json": {"schema": schema}}}
+    media: dict[str, Any] = {"schema": schema}
+    example = EXAMPLES.get(declared.name)
+    if example is not None and example.status == status:
+        media["example"] = example.answer
+    text = "Created." if status == 201 else "Done."
+    return {"description": text, "headers": REQUEST_ID | BUDGET, "content": {"application/json": media}}
 
 
-_HEADERS = {
-    "X-Request-Id": {"schema": {"type": "string"}},
-    "RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Calls a minute."},
-    "RateLimit-Remaining": {"schema": {"type": "integer"}},
-    "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds."},
-}
+def _meta(declared: Declared, schemas: dict[str, Any]) -> dict[str, Any]:
+    """The schema of `meta`: paging for a list, then what the operation declares, in one object."""
+    shapes = [*([ListMeta] if declared.is_list else []), *([declared.meta] if declared.meta else [])]
+    if not shapes:
+        return {"type": "object", "description": "Nothing to say: `{}`."}
+    if len(shapes) == 1:
+        return _schema(shapes[0], "serialization", schemas)
+    made = [_without_titles(TypeAdapter(each).json_schema(ref_template=REF)) for each in shapes]
+    return {
+        "type": "object",
+        "properties": {name: part for each in made for name, part in each["properties"].items()},
+        "required": [name for each in made for name in each.get("required", [])],
+    }
 
 
-def _failure(text: str) -> dict[str, Any]:
-    return {"description": text, "content": {"application/json": {"schema": {"$ref": REF.format(model="Failure")}}}}
+def codes_of(declared: Declared, status: int) -> tuple[ErrorCode, ...]:
+    """The codes of a status that this operation can answer with."""
+    unlikely = {
+        "INVALID_BODY": declared.body is None,
+        "INVALID_FILTER": declared.filters is None,
+        "SCOPE_REQUIRED": len(declared.scopes) > 1,
+    }
+    codes = tuple(code for code in FAILURES[status][1] if not unlikely.get(code))
+    return (*codes, "COMPILE_SCOPES_REQUIRED") if status == 403 and len(declared.scopes) > 1 else codes
+
+
+def _failure(declared: Declared, status: int) -> dict[str, Any]:
+    codes = codes_of(declared, status)
+    schema = {"allOf": [{"$ref": REF.format(model="Failure")}, {"properties": {"code": {"enum": list(codes)}}}]}
+    return {
+        "description": FAILURES[status][0],
+        "headers": HEADERS.get(status, REQUEST_ID | BUDGET),
+        "content": {"application/json": {"schema": schema}},
+    }
 
 
 def _query_parameters(declared: Declared, schemas: dict[str, Any]) -> list[dict[str, Any]]:
@@ -146,8 +201,14 @@ def _query_parameters(declared: Declared, schemas: dict[str, Any]) -> list[dict[
     if declared.filters is not None:
         shape = TypeAdapter(declared.filters).json_schema(ref_template=REF)
         for name, schema in shape["properties"].items():
-            parameters.append({"name": name, "in": "query", "schema": _without_null(schema)})
+            parameters.append(_query_parameter(name, _without_null(schema)))
     return parameters
+
+
+def _query_parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    description = schema.pop("description", None)
+    described = {"description": description} if description else {}
+    return {"name": name, "in": "query", **described, "schema": schema}
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +221,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 def _schema(shape: Any, mode: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     """A reference to the shape's schema, which is put among the components under its own name."""
     made = TypeAdapter(shape).json_schema(ref_template=REF, mode=mode, by_alias=True)
-    schemas.update(made.pop("$defs", {}))
+    schemas.update({name: _without_titles(part) for name, part in made.pop("$defs", {}).items()})
     name = made.get("title") or shape.__name__
     if "$ref" in made:
         return made
@@ -175,12 +236,29 @@ def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _path(rule: str) -> str:
-    return re.sub(r"<(\w+)>", r"{\1}", rule)
+def path_of(rule: str) -> str:
+    """A route's rule as the documents write it: `<campaign_id>` is `{campaignId}`."""
+    return re.sub(r"<(\w+)>", lambda found: f"{{{_camel(found[1])}}}", rule)
 
 
-def _path_parameters(rule: str) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in re.findall(r"<(\w+)>", rule)
-    ]
+def _path_parameters(rule: str) -> dict[str, Any]:
+    parameters = [_path_parameter(name) for name in re.findall(r"<(\w+)>", rule)]
+    return {"parameters": parameters} if parameters else {}
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    prefix = _ID_PREFIXES.get(name.removesuffix("_id"), "[a-z]{3}")
+    schema = {"type": "string", "pattern": f"^{prefix}_[0-9a-z]{{26}}$"}
+    return {"name": _camel(name), "in": "path", "required": True, "schema": schema}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def keep(operations: Operations) -> None:
+    """Write every group's document to `docs/openapi/`."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    for group in GROUPS:
+        (KEPT / f"{group}.json").write_text(as_text(operations, group))
