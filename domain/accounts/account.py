@@ -16,6 +16,8 @@ from core.ids import new_id
 from domain.events import audit
 from domain.events.audit import Actor
 
+LONGEST_NAME = 200
+
 
 class Account(Model):
     """`languages` holds codes in order; the first entry is the primary language (B.1)."""
@@ -97,6 +99,6 @@ def _checked_name(name: str) -> str:
     name = " ".join(name.replace("\0", "").split())
     if not name:
         raise Refused("NAME_REQUIRED", path="name")
-    if len(name) > 200:
-        raise Refused("TOO_LONG", path="name", most=200)
+    if len(name) > LONGEST_NAME:
+        raise Refused("TOO_LONG", path="name", most=LONGEST_NAME)
     return name

@@ -11,9 +11,9 @@ import hmac
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import ForeignKey, Select, Text, bindparam, select, update
+from sqlalchemy import ForeignKey, Select, Table, Text, bindparam, select, update
 from sqlalchemy.orm import Mapped, mapped_column, relationship, selectinload
 
 from core import clock
@@ -166,19 +166,21 @@ def is_past_its_prefix(bearer: str) -> bool:
     return bearer.startswith("aio_") and clock.now_ms() >= OLD_PREFIX_UNTIL
 
 
+_TOKEN = cast(Table, ServiceToken.__table__)
+_REACH = cast(Table, TokenAccount.__table__)
 _LOOK_UP = (
     select(
-        ServiceToken.id, ServiceToken.label, ServiceToken.scopes, ServiceToken.per_minute, ServiceToken.created_at,
-        ServiceToken.prefix, TokenAccount.account_id,
+        _TOKEN.c.id, _TOKEN.c.label, _TOKEN.c.scopes, _TOKEN.c.per_minute, _TOKEN.c.created_at, _TOKEN.c.prefix,
+        _REACH.c.account_id,
     )
-    .outerjoin(TokenAccount, TokenAccount.token_id == ServiceToken.id)
-    .where(ServiceToken.hash == bindparam("hash"), ServiceToken.revoked_at.is_(None))
+    .outerjoin(_REACH, _REACH.c.token_id == _TOKEN.c.id)
+    .where(_TOKEN.c.hash == bindparam("hash"), _TOKEN.c.revoked_at.is_(None))
 )  # fmt: skip
 
 
 def principal_of(bearer: str) -> Principal | None:
     """Whose token this is; None for one that was revoked or never stored. One query."""
-    rows = db.session.execute(_LOOK_UP, {"hash": _hash(bearer)}).all()
+    rows = db.session.connection().execute(_LOOK_UP, {"hash": _hash(bearer)}).all()
     if not rows:
         return None
     token_id, label, scopes, per_minute, created_at, prefix, _ = rows[0]

@@ -24,7 +24,7 @@ from .participant import Participant
 
 # The table's columns under the names of the model (`bag` stands in the column `metadata`).
 _TABLE = cast(Table, Participant.__table__)
-_ROW = select(*(getattr(Participant, name).label(name) for name in sorted(Participant.__mapper__.columns.keys())))
+_ROW = select(*(column.label("bag" if column.name == "metadata" else column.name) for column in _TABLE.c))
 _UPDATE = (
     update(_TABLE)
     .where(_TABLE.c.id == bindparam("row_id"))
@@ -130,15 +130,18 @@ def remove(campaign: Campaign, participant_ids: Sequence[str], by: Actor) -> int
 
 
 def _lock(campaign_id: str, emails: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    query = _ROW.where(Participant.campaign_id == campaign_id, Participant.email.in_(emails))
+    query = _ROW.where(_TABLE.c.campaign_id == campaign_id, _TABLE.c.email.in_(emails))
     if is_postgresql():
-        query = query.order_by(Participant.email).with_for_update()
-    return {row["email"]: dict(row) for row in db.session.execute(query).mappings()}
+        query = query.order_by(_TABLE.c.email).with_for_update()
+    return {row["email"]: dict(row) for row in db.session.connection().execute(query).mappings()}
 
 
 def _locked_rows(campaign_id: str, participant_ids: Sequence[str]) -> list[Mapping[str, Any]]:
-    query = _ROW.where(Participant.campaign_id == campaign_id, Participant.id.in_(participant_ids))
-    return [dict(row) for row in db.session.execute(query.order_by(Participant.email).with_for_update()).mappings()]
+    query = _ROW.where(_TABLE.c.campaign_id == campaign_id, _TABLE.c.id.in_(participant_ids))
+    return [
+        dict(row)
+        for row in db.session.connection().execute(query.order_by(_TABLE.c.email).with_for_update()).mappings()
+    ]
 
 
 def _locked_row(campaign_id: str, participant_id: str) -> Mapping[str, Any]:
