@@ -79,13 +79,18 @@ def tabs(campaign: Campaign) -> list[tuple[str, str, bool, str | None]]:
 
 def fact(campaign: Campaign) -> str:
     """The sentence beside the status: how many people, and what the schedule will do next."""
-    people = ngettext(
-        "%(count)s person on the roster",
-        "%(count)s people on the roster",
+    return _("%(people)s %(schedule)s", people=_size(campaign), schedule=schedule(campaign))
+
+
+def _size(campaign: Campaign) -> str:
+    if not campaign.roster_size:
+        return _("Nobody is on the roster yet.")
+    return ngettext(
+        "%(count)s person is on the roster.",
+        "%(count)s people are on the roster.",
         campaign.roster_size,
         count=number(campaign.roster_size),
     )
-    return _("%(people)s. %(schedule)s", people=people, schedule=schedule(campaign))
 
 
 def schedule(campaign: Campaign) -> str:

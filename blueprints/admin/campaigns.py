@@ -57,7 +57,7 @@ def index(account_id: str) -> str:
     """The account's campaigns, newest first, by status and by name."""
     status = request.args.get("status", "")
     status = status if status in CAMPAIGN_STATUS else ""
-    search = request.args.get("q", "").replace("\0", "").strip()
+    search = request.args.get("q", "").strip()
     wanted = paging()
     query = campaigns.of_account(account_id, status or None, search).order_by(None).order_by(Campaign.id.desc())
     rows = list(db.session.scalars(query.limit(wanted.limit).offset(wanted.offset)))
@@ -99,7 +99,7 @@ def show_one(account_id: str, campaign_id: str) -> str:
         "campaigns/campaign.html",
         campaign=campaign,
         statuses=counts.by_status(counts.of_campaign(campaign)),
-        languages=counts.by_language(counts.of_campaign(campaign)),
+        stated=counts.by_language(counts.of_campaign(campaign)),
         default_languages=campaign_frame.languages_without_one(g.account),
     )
 

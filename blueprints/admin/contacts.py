@@ -33,17 +33,17 @@ FIELDS = {
 SHORT_ENOUGH = Length(max=200, message=lazy("Use at most 200 characters."))
 
 
-def _text(value: str | None) -> str | None:
-    return value.replace("\0", "").strip() if value is not None else None
+def _trimmed(value: str | None) -> str | None:
+    return value.strip() if value is not None else None
 
 
 class ContactForm(FlaskForm):
     """What a person writes of a contact."""
 
-    email = EmailField(lazy("E-mail"), [DataRequired(lazy("Enter an e-mail address."))], filters=[_text])
-    first_name = StringField(lazy("First name"), [SHORT_ENOUGH], filters=[_text])
-    last_name = StringField(lazy("Last name"), [SHORT_ENOUGH], filters=[_text])
-    company = StringField(lazy("Company"), [SHORT_ENOUGH], filters=[_text])
+    email = EmailField(lazy("E-mail"), [DataRequired(lazy("Enter an e-mail address."))], filters=[_trimmed])
+    first_name = StringField(lazy("First name"), [SHORT_ENOUGH], filters=[_trimmed])
+    last_name = StringField(lazy("Last name"), [SHORT_ENOUGH], filters=[_trimmed])
+    company = StringField(lazy("Company"), [SHORT_ENOUGH], filters=[_trimmed])
     language = SelectField(lazy("Language"), validate_choice=True)
 
     def __init__(self, **given: Any) -> None:
@@ -60,7 +60,7 @@ class ContactForm(FlaskForm):
 @allow("contacts:view")
 def index(account_id: str) -> str:
     """The account's contacts, by language and by words of name, address and company."""
-    search = request.args.get("q", "").replace("\0", "").strip()
+    search = request.args.get("q", "").strip()
     languages = [("", _("All")), *((code or "none", name) for code, name in language_choices())]
     asked = request.args.get("language", "")
     language = asked if asked in dict(languages) else ""
@@ -73,8 +73,8 @@ def index(account_id: str) -> str:
             list(db.session.scalars(query.limit(wanted.limit).offset(wanted.offset))), wanted, contacts.count(query)
         ),
         search=search,
-        language=language,
-        languages=languages,
+        stated=language,
+        choices=languages,
         clear_url=url_for("contacts.index", account_id=account_id),
         is_filtered=bool(search or language),
     )

@@ -29,7 +29,7 @@ def overview(account_id: str) -> str:
         by_status=campaigns.count_by_status(account_id),
         statuses=statuses,
         people=sum(statuses.values()),
-        languages=counts.by_language(everybody),
+        stated=counts.by_language(everybody),
         default_languages=campaign_frame.languages_without_one(g.account),
         active=active,
         completed=counts.completed_by_campaign([campaign.id for campaign in active]),

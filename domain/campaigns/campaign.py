@@ -172,14 +172,14 @@ def count(account_id: str, status: str | None = None, search: str = "") -> int:
 def count_by_status(account_id: str) -> dict[CampaignStatus, int]:
     """How many of an account's campaigns stand in each status, zeros included."""
     query = select(Campaign.status, func.count()).where(Campaign.account_id == account_id).group_by(Campaign.status)
-    found: dict[str, int] = dict(db.session.execute(query).tuples().all())
+    found: dict[str, int] = dict(db.session.execute(query).all())
     return {status: found.get(status, 0) for status in CAMPAIGN_STATUSES}
 
 
 def numbers() -> dict[str, int]:
     """How many campaigns each account has, by account id; for operators."""
     query = select(Campaign.account_id, func.count()).group_by(Campaign.account_id)
-    return dict(db.session.execute(query).tuples().all())
+    return dict(db.session.execute(query).all())
 
 
 def run_schedule(now: int) -> int:

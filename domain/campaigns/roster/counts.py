@@ -29,7 +29,7 @@ def of_account(account_id: str) -> ColumnElement[bool]:
 def by_status(whose: ColumnElement[bool]) -> dict[ParticipantStatus, int]:
     """People by status, zeros included."""
     query = select(Participant.status, func.count()).where(whose).group_by(Participant.status)
-    found: dict[str, int] = dict(db.session.execute(query).tuples().all())
+    found: dict[str, int] = dict(db.session.execute(query).all())
     return {status: found.get(status, 0) for status in PARTICIPANT_STATUSES}
 
 
@@ -51,7 +51,7 @@ def completed_by_campaign(campaign_ids: list[str]) -> dict[str, int]:
         .where(Participant.campaign_id.in_(campaign_ids), Participant.status == "completed")
         .group_by(Participant.campaign_id)
     )
-    return dict(db.session.execute(query).tuples().all())
+    return dict(db.session.execute(query).all())
 
 
 def _bag_may_speak() -> ColumnElement[bool]:
