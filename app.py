@@ -11,6 +11,7 @@ from flask_login import LoginManager
 from flask_wtf import CSRFProtect
 
 import blueprints
+from blueprints import commands
 from core import db, limits, logs, metrics, queue
 from core.settings import Settings
 from domain import tables as tables
@@ -32,6 +33,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     Babel(app, locale_selector=blueprints.language.chosen_locale, default_translation_directories="translations")
     Compress(app)
     blueprints.init_app(app)
+    commands.init_app(app)
     return app
 
 

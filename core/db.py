@@ -10,12 +10,13 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TypeVar
 
 from flask import Flask
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import BigInteger, Dialect, Engine, MetaData, Text, event
+from sqlalchemy import BigInteger, Dialect, Engine, MetaData, Text, event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
@@ -62,6 +63,7 @@ Row = TypeVar("Row", bound=Model)
 
 def init_app(app: Flask, database_url: str) -> None:
     """Bind the database to the app, with the pragmas and waits that the promises need."""
+    _make_folder(database_url)
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = _engine_options(database_url)
     db.init_app(app)
@@ -139,6 +141,13 @@ def _cannot_connect(error: DBAPIError) -> bool:
     import psycopg
 
     return isinstance(error.orig, psycopg.OperationalError) and error.orig.sqlstate is None
+
+
+def _make_folder(database_url: str) -> None:
+    """SQLite makes its file, not the folder of it: on a fresh machine `flask db upgrade` may be what runs first."""
+    url = make_url(database_url)
+    if url.get_backend_name() == "sqlite" and url.database and url.database != ":memory:":
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
 
 
 def _engine_options(database_url: str) -> dict[str, Any]:

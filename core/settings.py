@@ -9,11 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 UNIX_SOCKET_PATH_LIMIT = 100  # the kernel allows 108 bytes with the final NUL; leave room for a temporary suffix
 
 
-class SettingsError(Exception):
-    """A setting is missing or cannot be read; the message says what to set."""
+class SettingsError(click.ClickException):
+    """A setting is missing or cannot be read; the message says what to set.
+
+    Of click's kind, so that `flask --app app ...` says it in one sentence too: it fails before any command of ours.
+    """
 
 
 @dataclass(frozen=True)
