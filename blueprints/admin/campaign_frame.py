@@ -97,9 +97,9 @@ def schedule(campaign: Campaign) -> str:
     """What the schedule will do next, as a sentence; times are UTC."""
     now = clock.now_ms()
     if campaign.status == "draft" and campaign.starts_at is not None:
-        return _("Launches by itself on %(time)s UTC.", time=minute(max(campaign.starts_at, now)))
+        return _("Launches on %(time)s UTC.", time=minute(max(campaign.starts_at, now)))
     if campaign.status == "active" and campaign.ends_at is not None:
-        return _("Closes by itself on %(time)s UTC.", time=minute(max(campaign.ends_at, now)))
+        return _("Closes on %(time)s UTC.", time=minute(max(campaign.ends_at, now)))
     return {
         "draft": _("Not launched yet."),
         "active": _("Open until somebody closes it."),
