@@ -9,7 +9,7 @@ from collections.abc import Callable
 import structlog
 from flask import Flask
 
-from jobs import SWEEPS
+from jobs.sweeps import SWEEPS
 
 PAUSE_SECONDS = 2.0
 
