@@ -59,7 +59,9 @@ def _bag(bag: dict[str, Any]) -> dict[str, Any]:
     return bag
 
 
-EmailAddress = Annotated[str, AfterValidator(_address), Field(examples=["ana@example.com"])]
+EmailAddress = Annotated[
+    str, AfterValidator(_address), Field(examples=["ana@example.com"], json_schema_extra={"format": "email"})
+]
 Bag = Annotated[dict[str, Any], AfterValidator(_bag)]
 Segments = Annotated[
     dict[str, str | None],

@@ -12,13 +12,15 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
+from schemathesis.specs.openapi import checks
 
 from blueprints.api import openapi
 from blueprints.api_v2 import operations
-from blueprints.api_v2.contracts import v2
 from tests import world as worlds
 
-assert v2.name == "api_v2"
+# The contract is wider than a schema can say on one side (`page` and `limit` never err) and narrower on the other (a
+# text has no NUL, a bag fills up), so which calls are taken and which refused is for the tests beside this one.
+UNWRITTEN = [checks.negative_data_rejection, checks.positive_data_acceptance]
 OPERATIONS = [pytest.param(declared, id=declared.name) for declared in operations.declared]
 
 
@@ -33,19 +35,14 @@ def token(app, world):
 def test_any_call_is_answered_as_declared(app, world, token, declared, mode):
     operation = _operation(app, world, declared)
 
-    @settings(
-        max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def call(case):
         if "campaignId" in (case.path_parameters or {}):
             case.path_parameters["campaignId"] = world.campaign_id
         case.call_and_validate(
             headers={"Authorization": f"Bearer {token}"},
-            excluded_checks=[
-                # Parameters never err, or a body that the schema calls broken is taken leniently, by contract.
-                schemathesis.checks.CHECKS.get_one("negative_data_rejection"),
-            ],
+            excluded_checks=UNWRITTEN,
         )
 
     call()
