@@ -44,6 +44,7 @@ class Participant(Model):
         Index("uq_participant_campaign_id_email", "campaign_id", "email", unique=True),
         Index("ix_participant_campaign_id_id", "campaign_id", "id"),
         Index("ix_participant_campaign_id_status_id", "campaign_id", "status", "id"),
+        Index("ix_participant_campaign_id_language", "campaign_id", "language", "bag_language_ended"),
         Index("ix_participant_campaign_id_name_key_id", "campaign_id", "name_key", "id"),
     )
 
