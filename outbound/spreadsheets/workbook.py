@@ -104,7 +104,9 @@ def _opened(path: str | Path) -> Iterator[_OpenSheet]:
     """The first visible sheet; whatever breaks while it is read refuses the file."""
     try:
         with ExitStack() as closing:
-            reader = ExcelReader(path, read_only=True, data_only=True, keep_links=False)
+            # Opened here, since openpyxl judges a path by its ending and ours has none.
+            file = closing.enter_context(open(path, "rb"))
+            reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
             closing.callback(reader.archive.close)
             _load(reader)
             name, part = _first_visible(reader)

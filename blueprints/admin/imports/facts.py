@@ -15,20 +15,22 @@ from . import words
 
 
 def undo_question(import_: Import) -> str:
-    """What taking an import back means."""
+    """What taking an import back means; nothing to speak of before it was applied."""
+    created, updated = import_.counts["created"], import_.counts["updated"]
     people = ngettext(
-        "%(count)s person that it added is removed",
-        "%(count)s people that it added are removed",
-        import_.counts["created"],
-        count=number(import_.counts["created"]),
+        "%(count)s person that it added is removed.",
+        "%(count)s people that it added are removed.",
+        created,
+        count=number(created),
     )
     rows = ngettext(
-        "%(count)s person that it updated gets the earlier values back",
-        "%(count)s people that it updated get their earlier values back",
-        import_.counts["updated"],
-        count=number(import_.counts["updated"]),
+        "%(count)s person that it updated gets the earlier values back.",
+        "%(count)s people that it updated get their earlier values back.",
+        updated,
+        count=number(updated),
     )
-    return _("%(people)s; %(rows)s. Whatever was changed after the import is kept.", people=people, rows=rows)
+    kept = _("Whatever was changed after the import is kept.")
+    return " ".join([*([people] if created else []), *([rows] if updated else []), kept])
 
 
 def discard_question(import_: Import) -> str:
@@ -37,23 +39,20 @@ def discard_question(import_: Import) -> str:
 
 
 def consequence(import_: Import) -> str:
-    """What applying will do, in one sentence."""
+    """What applying will do, in a sentence or two."""
     created, updated = import_.counts["created"], import_.counts["updated"]
     if not created and not updated:
         return _("Nothing on the roster would change.")
     joins = ngettext(
-        "%(count)s person joins the roster",
-        "%(count)s people join the roster",
-        created,
-        count=number(created),
+        "%(count)s person joins the roster.", "%(count)s people join the roster.", created, count=number(created)
     )
     changes = ngettext(
-        "%(count)s person is brought up to date",
-        "%(count)s people are brought up to date",
+        "%(count)s person is brought up to date.",
+        "%(count)s people are brought up to date.",
         updated,
         count=number(updated),
     )
-    return _("%(joins)s; %(changes)s. You can take it back afterwards.", joins=joins, changes=changes)
+    return " ".join([*([joins] if created else []), *([changes] if updated else [])])
 
 
 def named(import_: Import, mapping: list[str]) -> dict[str, Any]:
