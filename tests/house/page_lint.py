@@ -175,6 +175,7 @@ def _labels(page: Page) -> list[str]:
         if element.attributes.get("type", "text") not in WITHOUT_LABEL
         and element.attributes.get("id") not in named
         and not element.inside("label")
+        and element.attributes.get("aria-hidden") != "true"  # a name beside a new password, for the browser's store
         and not {"aria-label", "aria-labelledby"} & set(element.attributes)
     ]
 

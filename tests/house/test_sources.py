@@ -14,6 +14,7 @@ from tests.house.sources import listed
 GETTEXT = {"_", "gettext", "ngettext", "lazy_gettext", "lazy_ngettext", "lazy", "pgettext", "npgettext"}
 EDGE = ("blueprints/", "jobs/", "app.py", "worker.py")
 OF_THE_REQUEST = {"request", "session", "current_user", "g", "abort", "redirect", "flash", "render_template", "url_for"}
+REFERENCE = "blueprints/developers/"  # says what the operations declare; an extractor of our own finds those sentences
 OF_LIBRARIES = {"process_formdata", "process_bind_param", "process_result_value"}  # names that a library calls
 OWN_DRAWINGS = "templates/components/icons.html"
 NAMES_TO_AVOID = re.compile(r"(^|_)(utils?|helpers?|services?|managers?)(_|$)|^process_")
@@ -63,6 +64,7 @@ def test_sentences_for_translation_are_plain_strings() -> None:
     found = [
         f"{name}:{call.lineno} {called}() is given something else than a plain string"
         for name in sources.python()
+        if not name.startswith(REFERENCE)
         for call, called in sources.calls(name)
         if called in GETTEXT and call.args and not _is_plain(call.args[0])
     ]
@@ -96,13 +98,13 @@ def test_templates_give_plain_strings_to_gettext() -> None:
 
 
 def test_templates_trust_no_stored_text() -> None:
-    """`|safe` would print what people typed as a page's own words."""
+    """`|safe` behind anything but a literal would print what people typed as a page's own words."""
     found = [
         f"{name}:{number} {line.strip()[:100]}"
         for name, text in sources.text_files()
         if name.startswith("templates/") and name != OWN_DRAWINGS
         for number, line in enumerate(text.splitlines(), 1)
-        if re.search(r"\|\s*safe\b", line) or "autoescape false" in line
+        if re.search(r"[^\"'\s]\s*\|\s*safe\b", line) or "autoescape false" in line
     ]
     assert not found, listed(found)
 
