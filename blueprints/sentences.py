@@ -9,8 +9,8 @@ from core.errors import Refused
 
 SENTENCES = {
     "ACCOUNT_UNKNOWN": lazy("There is no account %(accounts)s."),
-    "ALREADY_ON_ROSTER": lazy("This address is on the roster already. Nothing was changed."),
     "ALREADY_A_MEMBER": lazy("This person is a member already. Change the role in the list instead."),
+    "ALREADY_ON_ROSTER": lazy("This address is on the roster already. Nothing was changed."),
     "CONFLICT": lazy("Somebody else changed this at the same moment. Look at it again, then repeat your change."),
     "CONTACT_REQUIRED": lazy("Choose a contact of the account."),
     "CSRF": lazy("This page was open for too long or came from elsewhere. Go back, reload it and send it again."),
@@ -20,8 +20,8 @@ SENTENCES = {
     "LANGUAGE_REPEATED": lazy("This language stands in the list already."),
     "LANGUAGE_UNKNOWN": lazy("Choose one of the four languages."),
     "LAST_ADMINISTRATOR": lazy("An account needs an administrator. Give somebody else that role first."),
-    "NAME_NEEDED_FOR_NEW_PERSON": lazy("Nobody signs in with this address yet. Give the new person a name."),
     "MEMBER_REQUIRED": lazy("Choose a person of the account."),
+    "NAME_NEEDED_FOR_NEW_PERSON": lazy("Nobody signs in with this address yet. Give the new person a name."),
     "NAME_REQUIRED": lazy("Give it a name."),
     "OUT_OF_RANGE": lazy("Choose a number from %(least)s to %(most)s."),
     "PASSWORDS_DIFFER": lazy("The two new passwords differ. Enter the same one twice."),

@@ -280,7 +280,7 @@
       var next = event.key === "Home" ? 0 : event.key === "End" ? tabs.length - 1 : at + step;
       showTab(tabs, tabs[(next + tabs.length) % tabs.length], true);
     });
-    showTab(tabs, tabWithError(tabs) || tabNamedByAddress(tabs) || tabs[0]);
+    showTab(tabs, tabWithError(tabs) || tabNamedByAddress(tabs) || tabNamedByPage(tabs) || tabs[0]);
   }
 
   function tabWithError(tabs) {
@@ -293,6 +293,12 @@
   function tabNamedByAddress(tabs) {
     return tabs.find(function (tab) {
       return tab.hash === window.location.hash;
+    });
+  }
+
+  function tabNamedByPage(tabs) {
+    return tabs.find(function (tab) {
+      return tab.hasAttribute("data-tab-current");
     });
   }
 

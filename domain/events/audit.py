@@ -51,6 +51,7 @@ class AuditEntry(Model):
     __table_args__ = (
         Index("ix_audit_entry_account_id_id", "account_id", "id"),
         Index("ix_audit_entry_account_id_action_id", "account_id", "action", "id"),
+        Index("ix_audit_entry_subject_id_id", "subject_id", "id"),
     )
 
 
@@ -128,7 +129,13 @@ def record_many(account_id: str, by: Actor, done: Iterable[Done]) -> None:
 
 
 def entries(
-    account_id: str, *, actor: str = "", action: str = "", since: int | None = None, until: int | None = None
+    account_id: str,
+    *,
+    actor: str = "",
+    action: str = "",
+    subject_id: str = "",
+    since: int | None = None,
+    until: int | None = None,
 ) -> Select[AuditEntry]:
     """The log of an account, newest first; `actor` is part of a name, `since` and `until` epoch ms, both inclusive.
 
@@ -139,6 +146,8 @@ def entries(
         query = query.where(AuditEntry.actor_label.icontains(actor, autoescape=True))
     if action:
         query = query.where(AuditEntry.action == action)
+    if subject_id:
+        query = query.where(AuditEntry.subject_id == subject_id)
     if since is not None:
         query = query.where(AuditEntry.at >= since, AuditEntry.id >= first_of("aud", since))
     if until is not None:

@@ -18,6 +18,7 @@ from .placing import Placement as Placement
 from .placing import place_many as place_many
 from .questions import Filters as Filters
 from .questions import Sort as Sort
+from .questions import by_address as by_address
 from .questions import count as count
 from .questions import get as get
 from .questions import page as page

@@ -112,7 +112,7 @@ def by_address(campaign: Campaign, emails: Sequence[str]) -> dict[str, str]:
     query = select(Participant.email, Participant.id).where(
         Participant.campaign_id == campaign.id, Participant.email.in_(emails)
     )
-    return dict(db.session.execute(query).tuples().all())
+    return {row.email: row.id for row in db.session.execute(query)}
 
 
 def _ids_of_page(

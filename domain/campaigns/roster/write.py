@@ -129,11 +129,16 @@ def remove(campaign: Campaign, participant_ids: Sequence[str], by: Actor) -> int
     return len(rows)
 
 
-def _lock(campaign_id: str, emails: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    query = _ROW.where(_TABLE.c.campaign_id == campaign_id, _TABLE.c.email.in_(emails))
+def _lock(campaign_id: str, emails: Sequence[str]) -> dict[str, RowMapping]:
+    query = _ROW.where(Participant.campaign_id == campaign_id)
     if is_postgresql():
-        query = query.order_by(_TABLE.c.email).with_for_update()
-    return {row["email"]: dict(row) for row in db.session.connection().execute(query).mappings()}
+        # One array, joined: a list of a thousand parameters is compared with each row of the roster, one by one, in
+        # the plan of a prepared statement, which made a batch ten times slower on a roster that is not analysed yet.
+        wanted = select(func.unnest(literal(list(emails), ARRAY(Text))))
+        query = query.where(Participant.email.in_(wanted)).order_by(Participant.email).with_for_update()
+    else:
+        query = query.where(Participant.email.in_(emails))
+    return {row["email"]: row for row in db.session.execute(query).mappings()}
 
 
 def _locked_rows(campaign_id: str, participant_ids: Sequence[str]) -> list[Mapping[str, Any]]:
