@@ -79,13 +79,18 @@ def new_account() -> Any:
     form = _account_form()
     if not form.validate_on_submit():
         return render_template("console/account_form.html", form=form), 400 if form.errors else 200
+    if _stands(form):
+        return _sent_before()
     try:
         account, welcome = _create(form)
     except Refused as refused:
         _place(form, refused)
         return render_template("console/account_form.html", form=form), 400
-    except IntegrityError:
-        return _sent_before(form)
+    except IntegrityError:  # the same form at the same moment, or another change that was first
+        if _stands(form):
+            return _sent_before()
+        refuse(form, Refused("CONFLICT"), {})
+        return render_template("console/account_form.html", form=form), 409
     if welcome.password is not None:
         return render_template("console/account_created.html", account=account, welcome=welcome)
     flash(
@@ -138,10 +143,11 @@ def _create(form: AccountForm) -> tuple[Account, Welcome]:
     return account, welcome
 
 
-def _sent_before(form: AccountForm) -> Any:
-    if db.session.get(Account, form.form_key.data) is None:
-        refuse(form, Refused("CONFLICT"), {})
-        return render_template("console/account_form.html", form=form), 409
+def _stands(form: AccountForm) -> bool:
+    return db.session.get(Account, form.form_key.data or "") is not None
+
+
+def _sent_before() -> Any:
     flash(_("This form was sent before, and the account stands. A password made for it is not shown again."), "info")
     return redirect(url_for("console.accounts"), 303)
 

@@ -79,14 +79,20 @@ def new_credential() -> str:
 def mint_credential() -> Any:
     """Mint a token. Its plaintext is on this answer alone: in no address, no cookie and no log."""
     form = _mint_form()
+    before = _minted_by(form)
+    if before is not None:
+        return _minted_before(before)
     try:
         token, plaintext = _mint(form)
     except Refused as refused:
         refuse(form, refused, {})
         # htmx swaps 422 and nothing else of the four hundreds.
         return _form(form), 422 if is_fragment() else 400
-    except IntegrityError:
-        return _minted_before(form.form_key.data or "")
+    except IntegrityError:  # the same form at the same moment
+        before = _minted_by(form)
+        if before is None:
+            raise
+        return _minted_before(before)
     return render_template("console/credential_minted.html", token=credentials.get(token.id), plaintext=plaintext)
 
 
@@ -153,13 +159,14 @@ def _per_minute(text: str) -> int | None:
     return int(text)
 
 
-def _minted_before(key: str) -> Any:
+def _minted_by(form: MintForm) -> ServiceToken | None:
     try:
-        token = credentials.get(key)
+        return credentials.get(form.form_key.data or "")
     except NotFound:
-        # Not the form's key but another clash: nothing was minted, and a fresh form may try again.
-        flash(_("Nothing was minted. Try again."), "warning")
-        return redirect(url_for("console.new_credential"), 303)
+        return None
+
+
+def _minted_before(token: ServiceToken) -> Any:
     return render_template("console/credential_minted.html", token=token, plaintext=None), 409
 
 
