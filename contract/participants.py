@@ -60,7 +60,13 @@ def _bag(bag: dict[str, Any]) -> dict[str, Any]:
 
 
 EmailAddress = Annotated[
-    str, AfterValidator(_address), Field(examples=["ana@example.com"], json_schema_extra={"format": "email"})
+    str,
+    AfterValidator(_address),
+    Field(
+        description="Decides which participant it is; trimmed and lower-cased.",
+        examples=["ana@example.com"],
+        json_schema_extra={"format": "email"},
+    ),
 ]
 Bag = Annotated[dict[str, Any], AfterValidator(_bag)]
 Segments = Annotated[
@@ -71,15 +77,20 @@ Segments = Annotated[
 ]
 
 
+_NAME = Field(description="At most 200 characters. Null or blank clears it.")
+_LANGUAGE = Field(description="The language of messages to this person. Null puts it back to not stated.")
+_METADATA = Field(description="At most 50 keys of your own, merged key by key. A key sent as null is deleted.")
+
+
 class ParticipantChange(BaseModel):
     """What may be changed of a person on a roster. Absent leaves alone, null clears."""
 
     model_config = STRICT_BODY
 
-    first_name: PersonName | MISSING = MISSING
-    last_name: PersonName | MISSING = MISSING
-    language: Language | MISSING | None = MISSING
-    metadata: Bag | MISSING = MISSING
+    first_name: Annotated[PersonName | MISSING, _NAME] = MISSING
+    last_name: Annotated[PersonName | MISSING, _NAME] = MISSING
+    language: Annotated[Language | MISSING | None, _LANGUAGE] = MISSING
+    metadata: Annotated[Bag | MISSING, _METADATA] = MISSING
     segments: Segments | MISSING = MISSING
 
 
