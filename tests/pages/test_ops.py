@@ -33,7 +33,7 @@ def test_without_the_queue_it_is_ready_all_the_same(tmp_path: Path) -> None:
     assert b"assessor_queue_reachable 0.0" in app.test_client().get("/metrics").data
 
 
-@pytest.mark.parametrize("url", ["sqlite:////dev/null/all.db", "postgresql://nobody@127.0.0.1:1/none"])
+@pytest.mark.parametrize("url", ["sqlite:////tmp", "postgresql://nobody@127.0.0.1:1/none"])
 def test_without_the_database_it_is_not_ready(tmp_path: Path, url: str) -> None:
     client = create_app(settings_for(url, f"unix://{tmp_path}/none", tmp_path)).test_client()
     ready = client.get("/readyz")
