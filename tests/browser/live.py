@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from flask import Flask
@@ -64,6 +65,7 @@ class Live:
         assert cookie is not None
         return {"name": "assessor_session", "value": cookie.value, "url": self.base}
 
+    @cached_property
     def walk(self) -> Walk:
         """Every route, with something behind its address."""
         with self.app.app_context():
