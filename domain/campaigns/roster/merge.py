@@ -88,9 +88,10 @@ def _apply_segments(bag: dict[str, Any], axes: Mapping[str, str | None]) -> None
 
 
 def _same_text(before: Any, after: Any) -> bool:
-    """Whether two equal bags are also written alike: to Python `1`, `1.0` and `True` are equal, to a reader not."""
+    """Whether two equal bags are also written alike: to Python `1`, `1.0`, `True` are equal and `0.0`, `-0.0`, to a
+    reader not."""
     if isinstance(before, dict) and isinstance(after, dict):
         return before.keys() == after.keys() and all(_same_text(before[key], after[key]) for key in before)
     if isinstance(before, list) and isinstance(after, list):
         return len(before) == len(after) and all(map(_same_text, before, after))
-    return type(before) is type(after) and before == after
+    return type(before) is type(after) and repr(before) == repr(after)

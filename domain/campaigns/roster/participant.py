@@ -46,6 +46,7 @@ class Participant(Model):
         Index("ix_participant_campaign_id_status_id", "campaign_id", "status", "id"),
         Index("ix_participant_campaign_id_language", "campaign_id", "language", "bag_language_ended"),
         Index("ix_participant_campaign_id_name_key_id", "campaign_id", "name_key", "id"),
+        Index("ix_participant_campaign_id_updated_at_id", "campaign_id", "updated_at", "id"),
     )
 
 
