@@ -18,10 +18,10 @@ class PostgreSQLMissing(Exception):
 
 
 @contextmanager
-def cluster() -> Iterator[PostgreSQL]:
-    """Start a cluster; stop it and drop its folder at the end."""
+def cluster(*, is_durable: bool = False) -> Iterator[PostgreSQL]:
+    """Start a cluster; stop it and drop its folder at the end. Without `is_durable` a commit waits for no disk."""
     folder = Path(tempfile.mkdtemp(prefix="assessor-pg-", dir="/tmp"))
-    server = PostgreSQL(folder)
+    server = PostgreSQL(folder, is_durable=is_durable)
     try:
         server.create()
         server.start()
@@ -34,8 +34,9 @@ def cluster() -> Iterator[PostgreSQL]:
 class PostgreSQL:
     """One cluster; it can be stopped and started again, as an operator would."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_durable: bool = False) -> None:
         self.folder = folder
+        self.is_durable = is_durable
         self.data = folder / "data"
 
     def create(self) -> None:
@@ -58,7 +59,8 @@ class PostgreSQL:
         )
 
     def start(self) -> None:
-        options = f"-c listen_addresses='' -c unix_socket_directories={self.folder} -c fsync=off -c max_connections=200"
+        options = f"-c listen_addresses='' -c unix_socket_directories={self.folder} -c max_connections=200"
+        options += "" if self.is_durable else " -c fsync=off"
         _run([_program("pg_ctl"), "-D", str(self.data), "-w", "-o", options, "-l", str(self.folder / "log"), "start"])
 
     def stop(self) -> None:

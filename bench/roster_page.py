@@ -1,0 +1,48 @@
+"""The roster on screen: one page of 50 people, as one browser waits for it."""
+
+from __future__ import annotations
+
+from bench import load
+from bench.installation import Installation, Scratch, served
+from bench.load import Round
+from bench.table import Line
+
+# People on the roster, and the milliseconds that the page may take.
+AIMS_MS = {300: 50, 100_000: 150}
+VIEWS = {
+    "sorted by name": "sort=name",
+    "search, many found": "sort=name&q=martin",
+    "search, one found": "sort=name&q=person.000123",
+    "last page": "sort=name&page={last}",
+}
+LIMIT = 50
+COUNT = 40
+SECONDS = 4.0
+
+
+def run(scratch: Scratch) -> list[Line]:
+    """Each view of a small and of a large roster."""
+    installation = scratch.installation()
+    views = [view for size in AIMS_MS for view in _views(installation, size)]
+    with served(installation) as port:
+        rounds = [_round(installation, name, path, port) for name, path, _ in views]
+        found = [outcome.expect(200) for outcome in load.run(rounds)]
+    return [
+        Line(name, f"{outcome.median_ms:.1f} ms", aim=f"under {aim} ms", reached=outcome.median_ms < aim)
+        for (name, _, aim), outcome in zip(views, found, strict=True)
+    ]
+
+
+def _views(installation: Installation, size: int) -> list[tuple[str, str, int]]:
+    """Name, path and aim of each view."""
+    base = f"/accounts/{installation.account_id}/campaigns/{installation.new_roster(size)}/roster"
+    last = size // LIMIT
+    return [
+        (f"roster of {size:,}, {name}", f"{base}?limit={LIMIT}&{query.format(last=last)}", AIMS_MS[size])
+        for name, query in VIEWS.items()
+    ]
+
+
+def _round(installation: Installation, name: str, path: str, port: int) -> Round:
+    headers = {"Cookie": installation.cookie, "Accept-Encoding": "gzip", "Accept-Language": "en"}
+    return Round(name, port, [load.get(path, headers)], 1, COUNT, SECONDS, warm_seconds=0.5)
