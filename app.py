@@ -9,6 +9,7 @@ from flask_babel import Babel
 from flask_compress import Compress
 from flask_login import LoginManager
 from flask_wtf import CSRFProtect
+from werkzeug.middleware.proxy_fix import ProxyFix
 
 import blueprints
 from blueprints import commands
@@ -22,6 +23,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or Settings.from_env()
     app = Flask(__name__)
     app.config.update(_flask_config(settings))
+    if settings.trusted_proxies:  # who calls, and by https or not, is then what the nearest proxies say
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=settings.trusted_proxies)  # type: ignore[method-assign]
     logs.configure()
     logs.init_app(app)
     metrics.init_app(app)

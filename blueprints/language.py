@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response, g, has_request_context, request
+from flask import Flask, Response, current_app, g, has_request_context, request
 from flask_login import current_user
 
 from core.i18n import Language, best_of, known, to_locale
@@ -48,5 +48,6 @@ def _account_default() -> Language | None:
 def _remember_choice(response: Response) -> Response:
     followed = known(request.args.get("lang"))
     if followed is not None and request.cookies.get(COOKIE) != followed:
-        response.set_cookie(COOKIE, followed, max_age=A_YEAR, httponly=True, samesite="Lax", secure=request.is_secure)
+        secure = current_app.config["SESSION_COOKIE_SECURE"]
+        response.set_cookie(COOKIE, followed, max_age=A_YEAR, httponly=True, samesite="Lax", secure=secure)
     return response

@@ -38,6 +38,11 @@ class Model(DeclarativeBase):
     metadata = MetaData(naming_convention=NAMING)
 
 
+def as_text(value: Any) -> str | None:
+    """A JSON value as a `Json` column holds it."""
+    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 class Json(TypeDecorator[Any]):
     """A JSON value as text, so that it reads back exactly as it was written on both databases."""
 
@@ -45,7 +50,7 @@ class Json(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return as_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else json.loads(value)

@@ -34,6 +34,7 @@ class Settings:
     demo: bool = True
     legacy_tokens: str = "[]"
     embedded_valkey: bool = False
+    trusted_proxies: int = 0
     testing: bool = False
 
     @property
@@ -66,6 +67,7 @@ class Settings:
             demo=(env.get("DEMO") or "1") != "0",
             legacy_tokens=env.get("ASSESSOR_LEGACY_TOKENS") or "[]",
             embedded_valkey=not env.get("REDIS_URL"),
+            trusted_proxies=_whole_number("TRUSTED_PROXIES", env.get("TRUSTED_PROXIES") or "0"),
         )
 
 
@@ -93,6 +95,12 @@ def _database_url(url: str, instance_path: Path) -> str:
 def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 65536:
         raise SettingsError(f"PORT must be a number from 1 to 65535, not {text!r}.")
+    return int(text)
+
+
+def _whole_number(name: str, text: str) -> int:
+    if not text.isdecimal():
+        raise SettingsError(f"{name} must be a whole number, not {text!r}.")
     return int(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,7 @@ from domain.events.audit import Actor
 from . import last_use
 
 MINUTE = 60
+_SHA256 = re.compile("[0-9a-fA-F]{64}")
 log = structlog.get_logger(__name__)
 
 
@@ -139,6 +141,7 @@ def _is_entry(entry: Any) -> bool:
     return (
         isinstance(entry, dict)
         and isinstance(entry.get("sha256"), str)
+        and _SHA256.fullmatch(entry["sha256"]) is not None
         and all(
             isinstance(entry.get(name), list) and all(isinstance(each, str) for each in entry[name])
             for name in ("accounts", "scopes")

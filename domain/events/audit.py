@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from sqlalchemy import ForeignKey, Index, Select, Text, insert, select
+from sqlalchemy import ForeignKey, Index, Select, Table, Text, select
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core import clock
-from core.db import EpochMs, Json, Model, db, primary_key
+from core import bulk, clock
+from core.db import EpochMs, Json, Model, primary_key
 from core.ids import first_of, new_id
 
 Via = Literal["page", "v1_api", "v2_public_api", "import", "command_line", "schedule", "bundle"]
@@ -124,8 +124,7 @@ def record_many(account_id: str, by: Actor, done: Iterable[Done]) -> None:
         }
         for each in done
     ]
-    if rows:
-        db.session.execute(insert(AuditEntry), rows)
+    bulk.insert_many(cast(Table, AuditEntry.__table__), rows)
 
 
 def entries(

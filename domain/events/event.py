@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import ForeignKey, Index, Text, insert
+from sqlalchemy import ForeignKey, Index, Table, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core import clock
-from core.db import EpochMs, Json, Model, db, primary_key
+from core import bulk, clock
+from core.db import EpochMs, Json, Model, primary_key
 from core.ids import new_id
 
 from .catalogue import EVENTS
@@ -43,5 +43,4 @@ def record_many(account_id: str, name: str, payloads: Iterable[Mapping[str, Any]
         {"id": new_id("evt", now), "account_id": account_id, "name": name, "payload": payload, "occurred_at": now}
         for payload in payloads
     ]
-    if rows:
-        db.session.execute(insert(Event), rows)
+    bulk.insert_many(cast(Table, Event.__table__), rows)

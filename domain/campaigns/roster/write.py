@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sqlalchemy import ARRAY, Table, Text, bindparam, delete, func, literal, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from contract.participants import ParticipantChange, ParticipantUpsert
-from core import clock
+from core import bulk, clock
 from core.db import db, is_postgresql
 from core.errors import NotFound, Refused
 from core.ids import new_id
@@ -178,15 +177,9 @@ def _insert(campaign: Campaign, bodies: Sequence[ParticipantUpsert]) -> dict[str
 
 
 def _insert_rows(rows: list[dict[str, Any]]) -> set[str]:
-    """Insert and return the ids that landed. On SQLite the lock is ours already, so that none is overtaken."""
-    if not rows:
-        return set()
+    """Insert, and return the ids that landed: another caller may have been first."""
     columns = [{("metadata" if name == "bag" else name): value for name, value in row.items()} for row in rows]
-    if not is_postgresql():
-        db.session.execute(sqlite.insert(_TABLE), columns)
-        return {row["id"] for row in rows}
-    statement = postgresql.insert(_TABLE).on_conflict_do_nothing(index_elements=["campaign_id", "email"])
-    return set(db.session.scalars(statement.returning(_TABLE.c.id), columns))
+    return bulk.insert_missing(_TABLE, columns, unique=("campaign_id", "email"))
 
 
 def _new_row(campaign: Campaign, email: str, merged: Merged, now: int) -> dict[str, Any]:
