@@ -20,7 +20,8 @@ from .examples import ACCOUNT, EXAMPLES
 from .operation import Declared, Operations
 
 KEPT = Path(__file__).parents[2] / "docs" / "openapi"
-VERSION = "2.0.0"
+# The public contract of v2: its second documented change (service.md 9).
+VERSION = "1.2.0"
 GROUPS = {
     "campaigns": "Campaigns of an account, and the inventory of their assessments.",
     "participants": "Who stands on a campaign's roster.",
@@ -175,7 +176,11 @@ def codes_of(declared: Declared, status: int) -> tuple[ErrorCode, ...]:
         "SCOPE_REQUIRED": len(declared.scopes) > 1,
     }
     codes = tuple(code for code in FAILURES[status][1] if not unlikely.get(code))
-    return (*codes, "COMPILE_SCOPES_REQUIRED") if status == 403 and len(declared.scopes) > 1 else codes
+    if status == 403 and len(declared.scopes) > 1:
+        codes = (*codes, "COMPILE_SCOPES_REQUIRED")
+    if status == 403 and declared.permission is not None:
+        codes = (*codes, "FORBIDDEN")
+    return codes
 
 
 def _failure(declared: Declared, status: int) -> dict[str, Any]:
