@@ -39,8 +39,7 @@ def plan_of(
     mapping: list[str] | None = None,
 ) -> list[PlannedRow]:
     reader, last = RowReader(header, mapping or columns.suggest(header, [], None)), LastRows()
-    for _ in reader.note(rows, last):
-        pass
+    reader.note(rows, last)
     return plan([reader.read(row, last) for row in rows], stored or {})
 
 

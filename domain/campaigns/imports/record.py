@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from sqlalchemy import ForeignKey, Index, Text
@@ -108,7 +109,7 @@ class ImportChunk(Model):
     payload: Mapped[str] = mapped_column(Text)
 
 
-def actor_of(acting: dict[str, str]) -> Actor:
+def actor_of(acting: Mapping[str, str]) -> Actor:
     """The person behind a step that runs in the worker; the log shows it as done by an import."""
     return Actor(acting["kind"], acting["id"], acting["label"], "import")  # type: ignore[arg-type]
 

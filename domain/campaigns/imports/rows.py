@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -96,20 +96,25 @@ class RowReader:
         self._segments = [(key, at) for (target, key), at in found.items() if target == "segment"]
         self._name_cells = [place for _field, at in self._names for place in at]
 
-    def note(self, source: Iterable[SourceRow], last: LastRows) -> Iterator[int]:
-        """The first pass: notes every address; yields the number of rows so far, after each row."""
-        for count, row in enumerate(source, start=1):
+    def note(self, rows: Iterable[SourceRow], last: LastRows) -> None:
+        """The first pass: notes the address of every row that can be applied."""
+        for row in rows:
             address = self.address(row)
             if address is not None:
                 last.note(address, row.number)
-            yield count
 
     def address(self, row: SourceRow) -> str | None:
         """The address of a row that can be applied; None for one that is refused."""
-        if row.refused is not None or any(len(row.cells[place]) > LONGEST_NAME for place in self._name_cells):
-            return None
         cells = row.cells
-        return as_address(next((cells[place] for place in self._email if cells[place]), ""))
+        if row.refused is not None:
+            return None
+        for place in self._name_cells:
+            if len(cells[place]) > LONGEST_NAME:
+                return None
+        for place in self._email:
+            if cells[place]:
+                return as_address(cells[place])
+        return None
 
     def read(self, row: SourceRow, last: LastRows) -> ReadRow:
         """One row: its body, or why there is none, and what has to be said about its cells."""

@@ -180,5 +180,6 @@ def _log(holder: Claim, action: str, counts: dict[str, int]) -> None:
     file_name, acting = db.session.execute(
         select(Import.file_name, Import.acting).where(Import.id == holder.import_id)
     ).one()
+    assert acting is not None
     changes = {name: [None, count] for name, count in counts.items()}
     audit.record(holder.account_id, actor_of(acting), action, holder.import_id, file_name, changes)

@@ -6,25 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import delete, select
-from sqlalchemy.engine import RowMapping
 
 from core import clock
 from core.db import db
 
 from .merge import COLUMNS
 from .participant import Participant
-from .write import _TABLE, _UPDATE, _lock, _resize, _update_parameters
+from .write import _TABLE, _UPDATE, _lock, _resize, _update_parameters, _wanted
 
 _STORED = select(Participant.email, *(getattr(Participant, name) for name in COLUMNS))
 
 
 def stored(campaign_id: str, emails: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The columns that a merge looks at (`COLUMNS`) of those of these addresses who stand on the roster. No lock."""
-    found = db.session.execute(_STORED.where(Participant.campaign_id == campaign_id, Participant.email.in_(emails)))
+    of_these = _STORED.where(Participant.campaign_id == campaign_id, Participant.email.in_(_wanted(emails)))
+    found = db.session.connection().execute(of_these)
     return {row[0]: dict(zip(COLUMNS, row[1:], strict=True)) for row in found}
 
 
-def locked(campaign_id: str, emails: Sequence[str]) -> Mapping[str, RowMapping]:
+def locked(campaign_id: str, emails: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
     """The whole rows of those of these addresses who stand on the roster, held until the transaction ends."""
     return _lock(campaign_id, emails)
 
