@@ -354,6 +354,17 @@
     if (event.detail.elt.closest("[data-filter-form]")) leaveOutEmpty(event.detail.formData);
   });
 
+  // Leaving a search field is no new search: its words went out as they were typed, and a second answer would take
+  // the table away from under the focus.
+  on(
+    "change",
+    "[data-filter-form] input[type=search]",
+    function (_field, event) {
+      event.stopPropagation();
+    },
+    true,
+  );
+
   // An address holds only the filters that are set.
   function leaveOutEmpty(values) {
     Array.from(values.keys()).forEach(function (name) {

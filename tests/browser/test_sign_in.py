@@ -70,18 +70,14 @@ def test_an_ended_session_leads_out_of_a_fragment_to_the_sign_in_page(live: Live
     expect(page.get_by_label("E-mail")).to_be_visible()
 
 
-@pytest.mark.parametrize(("code", "heading"), [("fr", "Connexion"), ("es", None), ("pt-BR", None)])
-def test_a_stranger_reads_the_sign_in_page_in_another_language(
-    live: Live, open_page: Open, code: str, heading: str | None
-) -> None:
+@pytest.mark.parametrize("code", ["fr", "es", "pt-BR"])
+def test_a_stranger_reads_the_sign_in_page_in_another_language(live: Live, open_page: Open, code: str) -> None:
     page = open_page()
     page.goto(f"/login?lang={code}")
     expect(page.locator("html")).to_have_attribute("lang", code)
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
     page.goto("/login")  # the choice is remembered
     expect(page.locator("html")).to_have_attribute("lang", code)
-    if heading:
-        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
 
 
 def sign_in(page: Page, email: str, password: str) -> None:

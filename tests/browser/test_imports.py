@@ -1,0 +1,121 @@
+"""A file becomes a roster in the browser: columns, dry run, progress, report, and back again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from contextlib import suppress
+
+from playwright.sync_api import Error, Page, expect
+
+from tests.browser import axe
+from tests.browser.conftest import Open
+from tests.browser.live import Live
+
+PEOPLE = 20_000
+SMALL = """E-mail;Prénom;Langue
+zoe@exemple.test;Zoé;fr
+rui@exemplo.test;Rui;pt-BR
+not an address;Nobody;fr
+ana@ejemplo.test;Ana;klingon
+"""
+
+
+def test_alice_imports_many_people_while_a_bar_moves(live: Live, open_page: Open) -> None:
+    page = open_page("Alice")
+    campaign = live.new_campaign("Twenty thousand")
+    upload(page, campaign, "people.csv", many(PEOPLE))
+    expect(page.get_by_label("Read “first name” as")).to_have_value(re.compile("first", re.IGNORECASE))
+    page.get_by_role("button", name="Check the rows").click()
+    apply = page.get_by_role("button", name="Apply to the roster")
+    expect(apply).to_be_visible(timeout=40_000)
+    expect(tile(page, "New")).to_contain_text(f"{PEOPLE:,}")
+    axe.check(page)
+    seen: list[float] = []
+    apply.click()
+    done = page.get_by_role("link", name="Download the report")
+    for _ in range(400):
+        with suppress(Error):  # the page moves on to the report by itself
+            seen += page.evaluate("[...document.querySelectorAll('progress')].map((bar) => bar.value / bar.max)")
+        if done.is_visible():
+            break
+        page.wait_for_timeout(100)
+    expect(done).to_be_visible()
+    assert seen == sorted(seen), f"the bar went back: {seen}"
+    assert len(set(seen)) > 1, f"the bar stood still: {seen}"
+    page.get_by_role("link", name="To the roster").click()
+    expect(page.locator("#roster-table")).to_contain_text(f"{PEOPLE:,} people")
+
+
+def test_a_report_says_what_became_of_each_row_and_the_import_is_taken_back(live: Live, open_page: Open) -> None:
+    page = open_page("Alice")
+    campaign = live.new_campaign("A report", people=1)
+    upload(page, campaign, "gens.csv", SMALL.encode("cp1252"))
+    expect(page.get_by_text("Zoé").first).to_be_visible()  # the encoding was found
+    axe.check(page)
+    page.get_by_role("button", name="Check the rows").click()
+    expect(tile(page, "New")).to_contain_text("3", timeout=20_000)
+    expect(tile(page, "Refused")).to_contain_text("1")
+    tile(page, "Refused").click()
+    expect(page.get_by_text("not an address")).to_be_visible()
+    page.get_by_role("button", name="Apply to the roster").click()
+    report = page.get_by_role("link", name="Download the report")
+    expect(report).to_be_visible(timeout=20_000)
+    axe.check(page)
+    with page.expect_download() as downloading:
+        report.click()
+    lines = list(csv.DictReader(io.StringIO(downloading.value.path().read_text("utf-8-sig"))))
+    assert [line["outcome"] for line in lines] == ["created", "created", "refused", "created"]
+    assert lines[3]["notice"], "the language that nobody knows is noticed, and refuses nothing"
+    page.get_by_role("button", name="Take the import back").click()
+    page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name="Take it back").click()
+    expect(page.get_by_text("This import was taken back")).to_be_visible(timeout=20_000)
+    page.goto(f"{campaign}/roster")
+    expect(page.locator("#roster-table tbody tr")).to_have_count(1)
+
+
+def test_a_file_that_cannot_be_read_is_refused_at_its_field(live: Live, open_page: Open) -> None:
+    page = open_page("Alice")
+    upload(page, live.new_campaign("Not a table"), "people.csv", b"\x89PNG\r\n\x1a\n" + bytes(200))
+    expect(page.get_by_label("File")).to_have_attribute("aria-invalid", "true")
+    axe.check(page)
+
+
+def test_a_file_is_imported_without_scripts(live: Live, open_page: Open) -> None:
+    page = open_page("Alice", java_script_enabled=False)
+    campaign = live.new_campaign("Plain file")
+    upload(page, campaign, "gens.csv", SMALL.encode("utf-8"))
+    page.get_by_role("button", name="Check the rows").click()
+    come_back_until(page, "Apply to the roster")
+    page.get_by_role("button", name="Apply to the roster").click()
+    come_back_until(page, "Download the report")
+    page.goto(f"{campaign}/roster")
+    expect(page.locator("#roster-table tbody tr")).to_have_count(3)
+
+
+def upload(page: Page, campaign: str, name: str, content: bytes) -> None:
+    page.goto(f"{campaign}/import")
+    page.get_by_label("File").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
+    page.get_by_role("button", name="Upload").click()
+
+
+def come_back_until(page: Page, words: str) -> None:
+    """What a person does without scripts: look again."""
+    for _ in range(60):
+        if page.get_by_text(words).first.is_visible():
+            return
+        page.wait_for_timeout(250)
+        page.goto(page.url)
+    raise AssertionError(f"{page.url} never said {words!r}")
+
+
+def tile(page: Page, label: str):
+    return page.locator(".tiles > *", has=page.get_by_text(label, exact=True))
+
+
+def many(count: int) -> bytes:
+    """A CSV of that many people."""
+    languages = ("fr", "es", "pt-BR", "en", "")
+    lines = (f"many{n}@example.com,Given{n},Family{n},{languages[n % 5]},Team {n % 7}" for n in range(count))
+    return "\n".join(["email,first name,last name,language,team", *lines, ""]).encode()

@@ -1,0 +1,43 @@
+"""Four languages: a person changes the language of the screens, and it stays."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.live import Live
+
+HEADINGS = {"en": "Campaigns", "fr": "Campagnes", "es": "Campañas", "pt-BR": "Campanhas"}
+
+
+def test_bob_goes_on_in_french(live: Live, open_page: Open) -> None:
+    page = open_page("Bob")
+    page.goto(f"{live.acme}/campaigns")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
+    page.locator("summary", has_text="Bob").first.click()
+    page.get_by_role("link", name="Français").first.click()
+    expect(page.locator("html")).to_have_attribute("lang", "fr")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Campagnes")
+    page.goto(live.acme)
+    expect(page.locator("html")).to_have_attribute("lang", "fr")
+
+
+@pytest.mark.parametrize("language", HEADINGS)
+def test_the_browsers_own_language_is_spoken(live: Live, open_page: Open, language: str) -> None:
+    page = open_page("Bob", locale=language)
+    page.goto(f"{live.acme}/campaigns")
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    expect(page.get_by_role("heading", level=1)).to_have_text(HEADINGS[language])
+
+
+def test_a_filter_is_kept_when_the_language_changes(live: Live, open_page: Open) -> None:
+    page = open_page("Bob")
+    page.goto(f"{live.acme}/campaigns?q=spring")
+    page.locator("summary", has_text="Bob").first.click()
+    page.get_by_role("link", name="Español").first.click()
+    expect(page).to_have_url(re.compile("q=spring"))
+    expect(page.get_by_role("searchbox")).to_have_value("spring")
+    expect(page.locator("html")).to_have_attribute("lang", "es")
