@@ -18,6 +18,8 @@ from core.errors import Refused
 class UtcTimeField(DateTimeLocalField):
     """A date and time in UTC; its data is epoch milliseconds, whole minutes."""
 
+    data: Any
+
     def process_formdata(self, valuelist: list[str]) -> None:
         try:
             super().process_formdata(valuelist)

@@ -40,6 +40,8 @@ def _harden(response: Response) -> Response:
     headers.setdefault("X-Content-Type-Options", "nosniff")
     headers.setdefault("Referrer-Policy", "same-origin")
     headers.setdefault("X-Frame-Options", "DENY")
+    if response.mimetype == "text/html":  # htmx is answered with a part of what a browser is
+        response.vary.add("HX-Request")
     if request.endpoint != "static":
         headers["Cache-Control"] = "no-store"
     elif "v" in request.args and response.status_code == 200:

@@ -45,13 +45,13 @@ def sign_in() -> Any:
         return redirect(_safe(form.next.data) or landing(current_user))
     if not form.validate_on_submit():
         return render_template("sessions/sign_in.html", form=form), 400 if form.errors else 200
-    email = form.email.data
+    email, password = form.email.data or "", form.password.data or ""
     seconds = throttle.seconds_to_wait(email)
     if seconds:
         page = render_template("sessions/sign_in.html", form=form, alert=wait_sentence(seconds))
         return page, 429, {"Retry-After": str(seconds)}
     person = people.find(email)
-    if not people.password_fits(person, form.password.data) or person is None:
+    if not people.password_fits(person, password) or person is None:
         return render_template("sessions/sign_in.html", form=form, alert=_refusal()), 401
     throttle.forgive(email)
     begin_session(person)

@@ -38,9 +38,7 @@ class WebhookRegister(BaseModel):
     model_config = STRICT_BODY
 
     url: Annotated[str, Field(examples=["https://hooks.example.com/assessor"])]
-    events: Annotated[
-        list[str], Field(min_length=1, examples=[["participant.joined"]]), AfterValidator(_no_duplicates)
-    ]
+    events: Annotated[list[str], Field(min_length=1, examples=[["participant.joined"]]), AfterValidator(_no_duplicates)]
     secret: Annotated[str | None, Field(min_length=LEAST_SECRET, max_length=MOST_SECRET)] = None
 
 

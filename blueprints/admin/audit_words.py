@@ -35,6 +35,12 @@ ACTIONS = {
     "contact.removed": lazy("Contact removed"),
     "import.applied": lazy("Import applied"),
     "import.undone": lazy("Import undone"),
+    "webhook.registered": lazy("Webhook registered"),
+    "webhook.updated": lazy("Webhook activated or deactivated"),
+    "webhook.deleted": lazy("Webhook deleted"),
+    "webhook.secret.rotated": lazy("Secret of a webhook rotated"),
+    "webhook.tested": lazy("Test sent to a webhook"),
+    "webhook.refired": lazy("Webhook deliveries sent again"),
     "bundle.loaded": lazy("Bundle loaded"),
 }
 WAYS = {
@@ -76,6 +82,9 @@ FIELDS = {
     "removed": lazy("Removed"),
     "reverted": lazy("Reverted"),
     "kept": lazy("Kept"),
+    "events": lazy("Events"),
+    "isActive": lazy("Active"),
+    "deliveries": lazy("Deliveries"),
 }
 LONGEST_VALUE = 160
 

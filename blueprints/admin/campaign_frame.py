@@ -64,7 +64,7 @@ def shared() -> dict[str, Any]:
 def tabs(campaign: Campaign) -> list[tuple[str, str, bool, str | None]]:
     """Tabs of the campaign: label, address, whether it is the present one, count."""
     here = (request.endpoint or "").split(".")[0]
-    address = {"account_id": campaign.account_id, "campaign_id": campaign.id}
+    address: dict[str, Any] = {"account_id": campaign.account_id, "campaign_id": campaign.id}
     pages = [
         (_("Overview"), "campaigns.show", None),
         (_("Roster"), "roster.index", number(campaign.roster_size)),

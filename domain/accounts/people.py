@@ -113,6 +113,12 @@ def _checked_name(name: str) -> str:
     return name
 
 
+def preference_of(account_id: str, email: str) -> str | None:
+    """The language that the account's member with this address prefers; None for a stranger, or where unset."""
+    query = select(User.language).join(Membership, Membership.user_id == User.id)
+    return db.session.scalar(query.where(Membership.account_id == account_id, User.email == email))
+
+
 def hash_of(password: str) -> str:
     """The argon2 hash to store. Refuses a password under 10 or over 200 characters."""
     if len(password) < PASSWORD_LEAST:

@@ -44,12 +44,14 @@ def languages_of(recipient: Language | None, published: Sequence[str]) -> tuple[
     return ("en",) if primary == "en" else ("en", primary)
 
 
-def stated(field: str | None, bag: Mapping[str, Any], cleared: bool) -> Language | None:
-    """What a roster row states: its field, else a recognised `metadata.lang` that no clearing has ended (2.7)."""
+def stated(field: str | None, bag: Mapping[str, Any], cleared: bool, preference: str | None = None) -> Language | None:
+    """What a recipient states: the roster row's field, else a recognised `metadata.lang` that no clearing has ended,
+    else the stored preference of the linked identity (2.7; contract 3, Language resolution)."""
     if field is not None:
         return known(field)
     legacy = bag.get("lang")
-    return from_cell(legacy) if isinstance(legacy, str) and not cleared else None
+    recognised = from_cell(legacy) if isinstance(legacy, str) and not cleared else None
+    return recognised or known(preference)
 
 
 def from_cell(text: str) -> Language | None:

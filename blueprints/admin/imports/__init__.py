@@ -84,6 +84,7 @@ def upload(account_id: str, campaign_id: str) -> Any:
 @allow("roster:edit")
 def sample(account_id: str, campaign_id: str) -> Response:
     """A small file to start from."""
+    campaign_frame.opened(campaign_id)
     response = Response(b"".join(write_csv(SAMPLE[1], SAMPLE[0], bom=True)), mimetype="text/csv")
     response.headers.set("Content-Disposition", "attachment", filename="people-sample.csv")
     return response

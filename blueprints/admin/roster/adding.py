@@ -76,7 +76,7 @@ def _forms(tab: str) -> dict[str, AddingForm]:
 
 def _body(tab: str, form: AddingForm) -> ParticipantUpsert:
     if isinstance(form, NewUserForm):
-        return form.upsert(form.email.data, form.first_name.data, form.last_name.data)
+        return form.upsert(form.email.data or "", form.first_name.data, form.last_name.data)
     if isinstance(form, ExistingUserForm):
         member = _member(form.user_id.data)
         first, _space, last = member.name.partition(" ")

@@ -6,6 +6,7 @@ from flask_babel import gettext as _
 
 from blueprints.admin.campaign_frame import languages_without_one
 from blueprints.page import language_choices, language_name
+from domain.accounts import people
 from domain.accounts.account import Account
 from domain.campaigns import roster
 from domain.campaigns.roster import Participant
@@ -42,6 +43,14 @@ def why_language(person: Participant, account: Account) -> str:
             "Messages go out in %(language)s, because no Language is stated and their metadata says lang: %(value)s.",
             language=language_name(roster.stated_language(person)),
             value=person.bag["lang"],
+        )
+    preference = people.preference_of(account.id, person.email)
+    if preference is not None:
+        preferred = language_name(preference)
+        return _(
+            "Messages go out in %(language)s, because no Language is stated and the person's own profile says"
+            " %(language)s.",
+            language=preferred,
         )
     if not account.languages:
         return _("Messages go out in English, because no Language is stated and the account publishes no languages.")
