@@ -50,30 +50,25 @@ class Imported:
         return f"upload {self.upload:.1f}, check {self.check:.1f}, apply {self.apply:.1f}, report {self.report:.1f} s"
 
 
-def run(scratch: Scratch) -> list[Line]:
-    """A first import, the same file again, and a small file, on each database."""
-    return [line for database in scratch.databases() for line in _on(database, scratch)]
+def run(scratch: Scratch) -> Iterator[Line]:
+    """A small file, a large one, and the large one again, on each database."""
+    for database in scratch.databases():
+        yield from _on(database, scratch)
 
 
-def _on(database: str, scratch: Scratch) -> list[Line]:
+def _on(database: str, scratch: Scratch) -> Iterator[Line]:
     floor = _floor(scratch.installation(database))
     installation = scratch.installation(database)
-    file = people.csv_file(people.people(ROWS))
-    campaign_id = installation.new_campaign("Imported")
-    few = people.csv_file(people.people(FEW_ROWS))
-    small = _import(installation, installation.new_campaign("Small"), few, FEW_ROWS, "created")
-    first = _import(installation, campaign_id, file, ROWS, "created")
-    again = _import(installation, campaign_id, file, ROWS, "unchanged")
-    return [
-        _of_floor(f"{database}, 100,000 people", first, floor),
-        Line("  its stages", first.stages),
-        Line(
-            f"{database}, 10,000 people", f"{small.rate:,.0f} rows/s", f"executemany {floor:,.0f}", small.rate / floor
-        ),
-        _again(database, again, first),
-        Line("  its stages", again.stages),
-        _memory(database, small, first),
-    ]
+    small = _import(installation, installation.new_campaign("Small"), FEW_ROWS, "created")
+    yield _of_floor(f"{database}, 10,000 people", small, floor)
+    campaign_id = installation.new_campaign("Large")
+    first = _import(installation, campaign_id, ROWS, "created")
+    yield _of_floor(f"{database}, 100,000 people", first, floor)
+    yield Line("  its stages", first.stages)
+    yield _memory(database, small, first)
+    again = _import(installation, campaign_id, ROWS, "unchanged")
+    yield _again(database, again, first)
+    yield Line("  its stages", again.stages)
 
 
 def _floor(installation: Installation) -> float:
@@ -105,8 +100,9 @@ def _memory(database: str, small: Imported, large: Imported) -> Line:
     return Line(name, measured, floor, large.peak_mib / small.peak_mib, aim, growth <= AIM_GROWTH_MIB)
 
 
-def _import(installation: Installation, campaign_id: str, file: bytes, rows: int, outcome: str) -> Imported:
-    """Take one file all the way. The worker is warm, as the product's is; its start is not counted."""
+def _import(installation: Installation, campaign_id: str, rows: int, outcome: str) -> Imported:
+    """Take a file of so many people all the way. The worker is warm, as the product's is: its start does not count."""
+    file = people.csv_file(people.people(rows))
     with _worker(installation) as worker:
         idle = _said(worker)["peak_mib"]
         began = time.perf_counter()

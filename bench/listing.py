@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench import load
@@ -42,7 +42,7 @@ class Case:
         return f"/campaigns/{self.campaign_id}/participants?page={self.page}&limit={LIMIT}"
 
 
-def run(scratch: Scratch) -> list[Line]:
+def run(scratch: Scratch) -> Iterator[Line]:
     """Take turns between the product, the same bytes from memory, and the plain app, case by case."""
     installation = scratch.installation()
     cases = [case for size in SIZES for case in _cases(installation.new_roster(size), size)]
@@ -50,7 +50,9 @@ def run(scratch: Scratch) -> list[Line]:
         rounds = [each for case in cases for _ in range(TURNS) for each in _turn(installation, case, port, plain_port)]
         rounds += [_alone(installation, case, port) for case in cases]
         found = _by_name(load.run(rounds))
-    return [line for case in cases for line in _lines(case, found)] + _depths(cases, found)
+    for case in cases:
+        yield from _lines(case, found)
+    yield from _depths(cases, found)
 
 
 def _cases(campaign_id: str, size: int) -> list[Case]:

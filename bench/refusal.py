@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 
 from bench import load
 from bench.floor_app import keep_answer
@@ -16,7 +17,7 @@ WARM_SECONDS = 0.25
 FORGED = "asr_" + "0123456789ab" * 4 + "." + "f" * 32
 
 
-def run(scratch: Scratch) -> list[Line]:
+def run(scratch: Scratch) -> Iterator[Line]:
     """Take turns between forged tokens and an answer of the same bytes from memory."""
     installation = scratch.installation()
     with served(installation) as port:
@@ -25,7 +26,7 @@ def run(scratch: Scratch) -> list[Line]:
     memory = [outcome.expect(200).rate for outcome in outcomes[1::2]]
     floor = f"from memory {statistics.median(memory):,.0f}"
     ratio = median_ratio(refused, memory)
-    return [Line("a forged bearer, 8 clients", f"{statistics.median(refused):,.0f} req/s", floor, ratio)]
+    yield Line("a forged bearer, 8 clients", f"{statistics.median(refused):,.0f} req/s", floor, ratio)
 
 
 def _rounds(installation: Installation, port: int) -> list[Round]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bench import load
 from bench.installation import Installation, Scratch, served
 from bench.load import Round
@@ -20,17 +22,15 @@ COUNT = 40
 SECONDS = 4.0
 
 
-def run(scratch: Scratch) -> list[Line]:
+def run(scratch: Scratch) -> Iterator[Line]:
     """Each view of a small and of a large roster."""
     installation = scratch.installation()
     views = [view for size in AIMS_MS for view in _views(installation, size)]
     with served(installation) as port:
         rounds = [_round(installation, name, path, port) for name, path, _ in views]
         found = [outcome.expect(200) for outcome in load.run(rounds)]
-    return [
-        Line(name, f"{outcome.median_ms:.1f} ms", aim=f"under {aim} ms", reached=outcome.median_ms < aim)
-        for (name, _, aim), outcome in zip(views, found, strict=True)
-    ]
+    for (name, _, aim), outcome in zip(views, found, strict=True):
+        yield Line(name, f"{outcome.median_ms:.1f} ms", aim=f"under {aim} ms", reached=outcome.median_ms < aim)
 
 
 def _views(installation: Installation, size: int) -> list[tuple[str, str, int]]:

@@ -35,9 +35,10 @@ AUDIT = (
 EVENT = ("id", "account_id", "name", "payload", "occurred_at")
 
 
-def run(scratch: Scratch) -> list[Line]:
+def run(scratch: Scratch) -> Iterator[Line]:
     """New people and known people, one client and eight, on each database."""
-    return [line for database in scratch.databases() for line in _on(database, scratch.installation(database))]
+    for database in scratch.databases():
+        yield from _on(database, scratch.installation(database))
 
 
 def _on(database: str, installation: Installation) -> list[Line]:
