@@ -65,9 +65,10 @@ def imported(name: str) -> Iterator[tuple[int, str, str]]:
             yield from ((node.lineno, node.module or "", alias.name) for alias in node.names)
 
 
-def listed(failures: list[str]) -> str:
+def listed(failures: list[str], most: int = 60) -> str:
     """Failures as the message of an assertion."""
-    return f"{len(failures)} found:\n" + "\n".join(failures)
+    rest = [f"and {len(failures) - most} more"] if len(failures) > most else []
+    return "\n".join([f"{len(failures)} found:", *failures[:most], *rest])
 
 
 def _docstring_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
