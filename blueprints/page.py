@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask, current_app, g, render_template, request, url_for
-from flask_babel import format_date, format_datetime, format_decimal, get_locale
+from flask_babel import format_date, format_decimal, format_time, get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 from flask_wtf.csrf import generate_csrf
@@ -116,8 +116,11 @@ def same_page(**changes: Any) -> str:
 
 
 def when(epoch_ms: int | None) -> str:
-    """Date and time in the reader's language, in UTC."""
-    return format_datetime(clock.to_datetime(epoch_ms), "medium", rebase=False) if epoch_ms is not None else ""
+    """Date and time to the minute in the reader's language, in UTC; nothing where there is none."""
+    if epoch_ms is None:
+        return ""
+    time = format_time(clock.to_datetime(epoch_ms), "short", rebase=False)
+    return _("%(day)s, %(time)s", day=day(epoch_ms), time=time)
 
 
 def day(epoch_ms: int | None) -> str:

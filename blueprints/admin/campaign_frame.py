@@ -13,10 +13,10 @@ from typing import Any
 
 from babel.lists import format_list
 from flask import g, request, url_for
-from flask_babel import format_time, get_locale, ngettext
+from flask_babel import get_locale, ngettext
 from flask_babel import gettext as _
 
-from blueprints.page import day, language_name, number
+from blueprints.page import language_name, number, when
 from blueprints.words import CAMPAIGN_STATUS, PARTICIPANT_STATUS, TRANSITION
 from contract.campaigns import Transition
 from core import clock
@@ -52,7 +52,6 @@ def shared() -> dict[str, Any]:
     """What `campaigns/_frame.html` asks for; also the words of statuses, for every template."""
     return {
         "campaign_tabs": tabs,
-        "campaign_time": minute,
         "campaign_fact": fact,
         "campaign_steps": steps,
         "campaign_languages": language_bars,
@@ -97,23 +96,15 @@ def schedule(campaign: Campaign) -> str:
     """What the schedule will do next, as a sentence; times are UTC."""
     now = clock.now_ms()
     if campaign.status == "draft" and campaign.starts_at is not None:
-        return _("Launches on %(time)s UTC.", time=minute(max(campaign.starts_at, now)))
+        return _("Launches on %(time)s UTC.", time=when(max(campaign.starts_at, now)))
     if campaign.status == "active" and campaign.ends_at is not None:
-        return _("Closes on %(time)s UTC.", time=minute(max(campaign.ends_at, now)))
+        return _("Closes on %(time)s UTC.", time=when(max(campaign.ends_at, now)))
     return {
         "draft": _("Not launched yet."),
         "active": _("Open until somebody closes it."),
         "closed": _("Can be reopened."),
         "archived": _("Kept for reading only."),
     }[campaign.status]
-
-
-def minute(epoch_ms: int | None) -> str:
-    """A planned date and time, to the minute, in UTC; nothing where there is none."""
-    if epoch_ms is None:
-        return ""
-    time = format_time(clock.to_datetime(epoch_ms), "short", rebase=False)
-    return _("%(day)s, %(time)s", day=day(epoch_ms), time=time)
 
 
 def steps(campaign: Campaign) -> list[Step]:
@@ -182,6 +173,6 @@ def _reopening(campaign: Campaign, known: dict[str, str]) -> str:
         **known,
     )
     if campaign.ends_at is not None and campaign.ends_at <= clock.now_ms():
-        ended = _("Its end on %(time)s UTC has passed and is removed.", time=minute(campaign.ends_at))
+        ended = _("Its end on %(time)s UTC has passed and is removed.", time=when(campaign.ends_at))
         return f"{sentence} {ended}"
     return sentence
