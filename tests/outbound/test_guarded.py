@@ -1,0 +1,538 @@
+"""One POST, to receivers that do what receivers do: answer, refuse, stall, drip, flood, lie and vanish."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import resource
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from outbound.guarded import ERROR_CODES, Sent, post
+from tests.outbound.receivers import Behaviour, Caller, Receiver, answers, receiver
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+BODY = b'{"id":"dlv_1"}'
+HEADERS = {"X-Service-Event": "webhook.test", "X-Service-Delivery": "dlv_1"}
+LIMIT = 0.6
+SLACK_MS = 500
+
+
+def send(url: str, timeout_seconds: float = 5.0, *, body: bytes = BODY) -> Sent:
+    sent = post(url, body, HEADERS, timeout_seconds=timeout_seconds, allow_private=True)
+    assert sent.error is None or sent.error in ERROR_CODES
+    return sent
+
+
+def sent_to(behaviour: Behaviour, timeout_seconds: float = 5.0, *, body: bytes = BODY) -> Sent:
+    with receiver(behaviour) as there:
+        return send(there.url(), timeout_seconds, body=body)
+
+
+def after_reading(say: Callable[[Caller], None]) -> Behaviour:
+    def behave(caller: Caller) -> None:
+        caller.read()
+        say(caller)
+
+    return behave
+
+
+# What is sent, and what an honest receiver answers
+
+
+def test_the_bytes_that_leave_are_these() -> None:
+    with receiver(answers(OK)) as there:
+        send(there.url("/in?a=b"))
+    assert there.requests == [
+        b"POST /in?a=b HTTP/1.1\r\n"
+        b"Host: 127.0.0.1:%d\r\n"
+        b"User-Agent: Assessor-Webhooks/1\r\n"
+        b"Accept: */*\r\n"
+        b"Accept-Encoding: identity\r\n"
+        b"Connection: close\r\n"
+        b"Content-Type: application/json\r\n"
+        b"Content-Length: 14\r\n"
+        b"X-Service-Event: webhook.test\r\n"
+        b"X-Service-Delivery: dlv_1\r\n"
+        b'\r\n{"id":"dlv_1"}' % there.port
+    ]
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+def test_any_2xx_is_accepted(status: int) -> None:
+    sent = sent_to(answers(b"HTTP/1.1 %d Fine\r\nContent-Length: 0\r\n\r\n" % status))
+    assert (sent.status, sent.error, sent.address) == (status, None, "127.0.0.1")
+
+
+@pytest.mark.parametrize("status", [101, 400, 401, 404, 410, 418, 429, 500, 503, 999])
+def test_any_other_status_is_a_failure_whose_answer_is_kept(status: int) -> None:
+    sent = sent_to(answers(b"HTTP/1.1 %d No\r\n\r\n" % status + b"because"))
+    assert (sent.status, sent.error) == (status, "BAD_STATUS")
+    assert sent.answer == (b"" if status == 101 else b"because")
+
+
+def test_the_first_kib_of_the_answer_is_kept_as_it_came() -> None:
+    assert sent_to(answers(b"HTTP/1.1 200 OK\r\n\r\n" + b"a" * 5_000)).answer == b"a" * 1_024
+    packed = gzip.compress(b"a" * 10_000_000)
+    sent = sent_to(answers(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + packed))
+    assert sent.answer == packed[:1_024]
+
+
+def test_a_chunked_answer_is_put_together() -> None:
+    sent = sent_to(answers(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\n\r\n"))
+    assert (sent.error, sent.answer) == (None, b"abc")
+
+
+def test_an_honest_receiver_is_read_to_its_end() -> None:
+    written: list[bool] = []
+
+    def behave(caller: Caller) -> None:
+        caller.read()
+        caller.say(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + b"a" * 60_000)
+        written.append(caller.connection.recv(1) == b"")  # closed, not reset
+
+    with receiver(behave) as there:
+        assert send(there.url()).error is None
+        time.sleep(0.05)
+    assert written == [True]
+
+
+def test_a_large_body_arrives_whole() -> None:
+    body = b"x" * 3_000_000
+    with receiver(answers(OK)) as there:
+        assert send(there.url(), body=body).error is None
+    assert there.requests[0].endswith(b"\r\n\r\n" + body)
+
+
+def test_interim_answers_are_passed_over() -> None:
+    interim = (
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n"
+    )
+    sent = sent_to(answers(interim + OK))
+    assert (sent.status, sent.error, sent.answer) == (200, None, b"ok")
+
+
+def test_a_receiver_that_refuses_a_long_body_early_is_heard() -> None:
+    def behave(caller: Caller) -> None:
+        caller.connection.recv(1_000)
+        caller.say(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+        caller.connection.shutdown(socket.SHUT_WR)
+        while caller.connection.recv(1_000_000):
+            pass
+
+    assert sent_to(behave, body=b"x" * 3_000_000).status == 413
+
+
+# Redirects
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
+@pytest.mark.parametrize("location", ["http://169.254.169.254/latest/meta-data/", "/elsewhere"])
+def test_a_redirect_is_a_failure_and_is_not_followed(status: int, location: str) -> None:
+    with receiver(answers(b"HTTP/1.1 %d Go\r\nLocation: %s\r\n\r\nbody" % (status, location.encode()))) as there:
+        sent = send(there.url())
+    assert (sent.status, sent.error, sent.answer) == (status, "REDIRECT", b"")
+    assert there.connections == 1
+
+
+def test_the_body_of_a_redirect_is_not_read() -> None:
+    def flood(caller: Caller) -> None:
+        caller.say(b"HTTP/1.1 307 Go\r\nLocation: /\r\n\r\n")
+        caller.without_end(b"a" * 65_536)
+
+    sent = sent_to(after_reading(flood))
+    assert sent.error == "REDIRECT"
+    assert sent.milliseconds < SLACK_MS
+
+
+# The limit of time
+
+
+def never(caller: Caller) -> None:
+    caller.over.wait()
+
+
+def drips_headers(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\n")
+    caller.without_end(b"X", pause=0.02)
+
+
+def drips_the_status(caller: Caller) -> None:
+    for byte in b"HTTP/1.1 200 OK\r\n\r\n":
+        caller.over.wait(0.1)
+        caller.say(bytes([byte]))
+
+
+@pytest.mark.parametrize("say", [never, drips_headers, drips_the_status])
+def test_headers_that_do_not_end_in_time_are_a_failure(say: Behaviour) -> None:
+    sent = sent_to(after_reading(say), LIMIT)
+    assert (sent.status, sent.error, sent.answer) == (None, "TIMEOUT", b"")
+    assert LIMIT * 1000 - 5 <= sent.milliseconds < LIMIT * 1000 + SLACK_MS
+
+
+def test_a_receiver_that_does_not_read_is_left_in_time() -> None:
+    sent = sent_to(never, LIMIT, body=b"x" * 20_000_000)
+    assert sent.error == "TIMEOUT"
+    assert sent.milliseconds < LIMIT * 1000 + SLACK_MS
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_body_that_drips_is_left_in_time_and_changes_nothing(status: int) -> None:
+    def drip(caller: Caller) -> None:
+        caller.say(b"HTTP/1.1 %d X\r\nContent-Length: 100000\r\n\r\n" % status)
+        caller.without_end(b"a", pause=0.02)
+
+    sent = sent_to(after_reading(drip), LIMIT)
+    assert (sent.status, sent.error) == (status, None if status == 200 else "BAD_STATUS")
+    assert sent.answer.startswith(b"aaa")
+    assert sent.milliseconds < LIMIT * 1000 + SLACK_MS
+
+
+def test_a_listener_that_accepts_nobody_is_a_connection_that_took_too_long() -> None:
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        sent = send(f"http://127.0.0.1:{full.getsockname()[1]}/", LIMIT)
+        for one in waiting:
+            one.close()
+    assert (sent.error, sent.address) == ("CONNECT_TIMEOUT", "127.0.0.1")
+    assert sent.milliseconds < LIMIT * 1000 + SLACK_MS
+
+
+def test_a_name_server_that_hangs_is_left_in_time() -> None:
+    def hanging(_host: str, _port: int) -> list[str]:
+        time.sleep(2)
+        return []
+
+    sent = post("http://hooks.example.com/", BODY, {}, timeout_seconds=0.2, allow_private=False, lookup=hanging)
+    assert (sent.error, sent.address) == ("DNS_TIMEOUT", None)
+    assert sent.milliseconds < 200 + SLACK_MS
+
+
+# Answers that are none
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"HTTP/1.1 200 OK",
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n",
+    ],
+)
+def test_an_answer_that_is_cut_before_its_headers_end_is_a_failure(said: bytes) -> None:
+    sent = sent_to(answers(said))
+    assert (sent.status, sent.error) == (None, "CUT")
+
+
+def test_a_connection_that_is_reset_is_a_failure() -> None:
+    def reset(caller: Caller) -> None:
+        caller.read()
+        caller.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
+    assert sent_to(reset).error == "CUT"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nab",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nab",
+        b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 6_000 + b"\r\n\r\nab",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n-5\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nffffffffffffffffffffff\r\n",
+    ],
+)
+def test_a_body_that_breaks_changes_nothing(said: bytes) -> None:
+    sent = sent_to(answers(said))
+    assert (sent.status, sent.error, sent.answer[:2]) == (200, None, b"ab")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"ok\r\n",
+        b"<html>HTTP/0.9 had no headers</html>\r\n",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"220 mail.example.com ESMTP\r\n",
+        b"\x16\x03\x01\x02\x00\x01\n",
+        b"HTTP/2 200\r\n\r\n",
+        b"HTTP/1.1 abc OK\r\n\r\n",
+        b"HTTP/1.1 20 OK\r\n\r\n",
+        b"HTTP/1.1 99999 OK\r\n\r\n",
+        b"HTTP/1.1\r\n\r\n",
+        b"\r\n\r\n",
+        os.urandom(2_000).replace(b"\n", b"") + b"\n",
+    ],
+)
+def test_what_is_not_http_is_garbage(said: bytes) -> None:
+    sent = sent_to(answers(said))
+    assert (sent.status, sent.error) == (None, "GARBAGE")
+
+
+def floods_headers(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % number for number in range(100_000)) + b"\r\n")
+
+
+def says_one_long_header(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n")
+
+
+def says_a_line_without_end(caller: Caller) -> None:
+    caller.without_end(b"HTTP/1.1 200 " * 1_000)
+
+
+def says_interim_answers_without_end(caller: Caller) -> None:
+    caller.without_end(b"HTTP/1.1 103 Early Hints\r\n\r\n")
+
+
+def continues_without_end(caller: Caller) -> None:
+    caller.without_end(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def says_101_headers(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 101 + b"\r\n")
+
+
+def says_long_headers(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\n" + (b"X: " + b"y" * 30_000 + b"\r\n") * 50 + b"\r\n")
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        floods_headers,
+        says_one_long_header,
+        says_long_headers,
+        says_101_headers,
+        says_a_line_without_end,
+        says_interim_answers_without_end,
+        continues_without_end,
+    ],
+)
+def test_headers_without_measure_are_refused_at_once(say: Behaviour) -> None:
+    sent = sent_to(after_reading(say))
+    assert (sent.status, sent.error) == (None, "HEADERS_TOO_LARGE")
+    assert sent.milliseconds < 2_000
+
+
+@given(said=st.binary(max_size=200) | st.binary(max_size=200).map(lambda rest: b"HTTP/1.1 200 OK\r\n" + rest))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_bytes_come_back_the_result_has_a_name(open_mouth: list[bytes], there: Receiver, said: bytes) -> None:
+    open_mouth[:] = [said]
+    sent = send(there.url())
+    assert sent.error in {None, "CUT", "GARBAGE", "HEADERS_TOO_LARGE", "BAD_STATUS", "REDIRECT"}
+
+
+@pytest.fixture
+def open_mouth() -> list[bytes]:
+    return []
+
+
+@pytest.fixture
+def there(open_mouth: list[bytes]) -> Iterator[Receiver]:
+    with receiver(after_reading(lambda caller: caller.say(open_mouth[0]))) as listening:
+        yield listening
+
+
+# Memory
+
+
+def floods_the_body(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\n\r\n")
+    caller.without_end(b"a" * 1_000_000)
+
+
+def floods_with_small_chunks(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    caller.without_end((b"1;" + b"x" * 30_000 + b"\r\na\r\n") * 10)
+
+
+def floods_with_one_chunk(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n")
+    caller.without_end(b"a" * 1_000_000)
+
+
+def floods_with_trailers(caller: Caller) -> None:
+    caller.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n")
+    caller.without_end(b"X: y\r\n" * 1_000)
+
+
+@pytest.mark.parametrize(
+    "say", [floods_the_body, floods_with_one_chunk, floods_with_small_chunks, floods_with_trailers]
+)
+def test_gigabytes_after_a_2xx_are_not_read(say: Behaviour) -> None:
+    sent = sent_to(after_reading(say))
+    assert (sent.status, sent.error) == (200, None)
+    assert sent.milliseconds < 2_000
+
+
+MEMORY_OF_A_SENDER = """
+import resource, sys, threading
+from outbound.guarded import post
+
+def send(url):
+    post(url, b"{}", {}, timeout_seconds=5, allow_private=True)
+
+def all_of(urls):
+    threads = [threading.Thread(target=send, args=(url,)) for url in urls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+all_of(sys.argv[1:2])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+all_of(sys.argv[1:] * 10)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_memory_stays_flat_under_sixty_hostile_receivers_at_once() -> None:
+    says = [
+        floods_headers,
+        says_one_long_header,
+        says_long_headers,
+        floods_the_body,
+        floods_with_small_chunks,
+        floods_with_one_chunk,
+    ]
+    with ExitStack() as open_now:
+        urls = [open_now.enter_context(receiver(after_reading(say))).url() for say in [accepts, *says]]
+        program = [sys.executable, "-c", MEMORY_OF_A_SENDER, *urls]
+        run = subprocess.run(program, capture_output=True, text=True, check=True, timeout=20)
+    assert int(run.stdout) < 30 * 1024, f"grew by {run.stdout.strip()} KiB"
+
+
+def accepts(caller: Caller) -> None:
+    caller.say(OK)
+
+
+# Where it leads
+
+
+def counting(found: dict[int, list[str]]) -> tuple[Callable[[str, int], list[str]], list[str]]:
+    """A name server whose answer changes from question to question, and what it was asked."""
+    asked: list[str] = []
+
+    def lookup(host: str, _port: int) -> list[str]:
+        asked.append(host)
+        return found[min(len(asked), max(found))]
+
+    return lookup, asked
+
+
+def test_a_name_that_changes_its_address_between_check_and_connect_is_not_asked_twice() -> None:
+    with receiver(answers(OK)) as there:
+        lookup, asked = counting({1: ["198.51.100.1"], 2: ["127.0.0.1"]})
+        sent = post(
+            there.url(host="rebinding.test"), BODY, {}, timeout_seconds=LIMIT, allow_private=False, lookup=lookup
+        )
+        assert (sent.error, asked, there.connections) == ("ADDRESS_REFUSED", ["rebinding.test"], 0)
+        lookup, asked = counting({1: ["127.0.0.1"], 2: ["127.0.0.2"]})
+        sent = post(there.url(host="rebinding.test"), BODY, {}, timeout_seconds=5, allow_private=True, lookup=lookup)
+    assert (sent.error, sent.address, asked, there.connections) == (None, "127.0.0.1", ["rebinding.test"], 1)
+    assert b"\r\nHost: rebinding.test:%d\r\n" % there.port in there.requests[0]
+
+
+@pytest.mark.parametrize("found", [["127.0.0.1"], ["8.8.8.8", "127.0.0.1"], ["127.0.0.1", "8.8.8.8"], ["::1"]])
+def test_a_name_that_leads_home_is_refused_without_connecting(found: list[str]) -> None:
+    with receiver(answers(OK)) as there:
+        url = there.url(host="hooks.example.com")
+        sent = post(url, BODY, {}, timeout_seconds=5, allow_private=False, lookup=lambda _host, _port: found)
+    assert (sent.error, sent.address, there.connections) == ("ADDRESS_REFUSED", None, 0)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost", "127.0.0.1."])
+def test_a_stored_url_that_leads_home_is_refused_at_each_send(host: str) -> None:
+    with receiver(answers(OK)) as there:
+        sent = post(there.url(host=host), BODY, {}, timeout_seconds=5, allow_private=False)
+        assert sent.error in {"ADDRESS_REFUSED", "URL_REFUSED"}
+        assert there.connections == 0
+
+
+def test_the_next_address_is_tried_where_one_takes_nobody() -> None:
+    with receiver(answers(OK)) as there:
+        url = there.url(host="hooks.example.com")
+        found = ["::1", "127.0.0.2", "127.0.0.1"]
+        sent = post(url, BODY, {}, timeout_seconds=5, allow_private=True, lookup=lambda _host, _port: found)
+    assert (sent.error, sent.address) == (None, "127.0.0.1")
+
+
+def test_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    sent = send(f"http://127.0.0.1:{port}/")
+    assert (sent.status, sent.error, sent.address) == (None, "CONNECT_REFUSED", "127.0.0.1")
+
+
+def test_a_name_that_does_not_resolve_is_a_failed_attempt() -> None:
+    def failing(_host: str, _port: int) -> list[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    sent = post("http://hooks.example.com/", BODY, {}, timeout_seconds=5, allow_private=False, lookup=failing)
+    assert (sent.error, sent.address) == ("DNS_FAILED", None)
+
+
+def test_no_socket_left_here_is_not_the_receivers_failure() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with receiver(answers(OK)) as there:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            sent = send(there.url())
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert sent.error == "NO_RESOURCES"
+    assert there.connections == 0
+
+
+def test_proxies_and_netrc_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login somebody password a-secret\ndefault login a password b\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    with receiver(answers(OK)) as proxy, receiver(answers(OK)) as there:
+        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url(""))
+        assert send(there.url()).error is None
+    assert proxy.connections == 0
+    assert b"authorization" not in there.requests[0].lower()
+    assert there.requests[0].startswith(b"POST /hook HTTP/1.1\r\n")
+
+
+def test_a_header_with_a_line_break_is_the_callers_mistake() -> None:
+    with receiver(answers(OK)) as there, pytest.raises(ValueError, match="header"):
+        post(there.url(), BODY, {"X-A": "b\r\nX-C: d"}, timeout_seconds=5, allow_private=True)
+
+
+def test_many_threads_at_once_leave_no_socket_open() -> None:
+    with receiver(answers(OK)) as there:
+        send(there.url())
+        before = len(os.listdir("/proc/self/fd"))
+        results: list[Sent] = []
+        threads = [threading.Thread(target=lambda: results.append(send(there.url()))) for _ in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        time.sleep(0.1)
+        assert len(os.listdir("/proc/self/fd")) <= before
+    assert [sent.error for sent in results] == [None] * 40
