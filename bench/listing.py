@@ -16,8 +16,8 @@ from bench.table import Line, median_ratio
 SIZES = (10_000, 200_000)
 LIMIT = 50
 TURNS = 3
-SECONDS = 0.7
-WARM_SECONDS = 0.25
+SECONDS = 0.5
+WARM_SECONDS = 0.2
 AIM_OF_PLAIN = 0.55
 AIM_OF_FIRST_PAGE = 0.8
 AIM_ONE_MS = 1.2
