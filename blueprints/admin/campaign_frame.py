@@ -173,6 +173,6 @@ def _reopening(campaign: Campaign, known: dict[str, str]) -> str:
         **known,
     )
     if campaign.ends_at is not None and campaign.ends_at <= clock.now_ms():
-        ended = _("Its end on %(time)s UTC has passed and is removed.", time=when(campaign.ends_at))
+        ended = _("Its end on %(time)s UTC has passed and will be removed.", time=when(campaign.ends_at))
         return f"{sentence} {ended}"
     return sentence

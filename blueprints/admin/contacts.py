@@ -61,7 +61,7 @@ class ContactForm(FlaskForm):
 def index(account_id: str) -> str:
     """The account's contacts, by language and by words of name, address and company."""
     search = request.args.get("q", "").strip()
-    languages = [("", _("All")), *((code or "none", name) for code, name in language_choices())]
+    languages = [("", _("All languages")), *((code or "none", name) for code, name in language_choices())]
     asked = request.args.get("language", "")
     language = asked if asked in dict(languages) else ""
     wanted = paging()

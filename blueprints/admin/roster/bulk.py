@@ -61,8 +61,11 @@ def bulk(account_id: str, campaign_id: str) -> Any:
         return _ask(step, len(chosen))
     changed, finished = _run(step, campaign_id, chosen)
     if not finished:
-        told = _(
-            "The database is busy. It was done for %(count)s people; repeat it for the rest.", count=number(changed)
+        told = ngettext(
+            "The database is busy. It was done for %(count)s person; repeat it for the rest.",
+            "The database is busy. It was done for %(count)s people; repeat it for the rest.",
+            changed,
+            count=number(changed),
         )
         flash(told, "warning")
     else:
