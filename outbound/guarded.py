@@ -231,12 +231,23 @@ def _exchange(
 
 
 def _write(wire: Wire, target: Target, body: bytes, headers: Mapping[str, str]) -> None:
+    """Headers and body in one piece: the library alone would send two, and wake the receiver twice."""
+    written = _Written()
     connection = HTTPConnection(target.host, target.port)
-    connection.sock = wire
+    connection.sock = written
+    connection.request("POST", target.path, body, headers_sent(target, body, headers))
     try:
-        connection.request("POST", target.path, body, headers_sent(target, body, headers))
+        wire.sendall(written.data)
     except (BrokenPipeError, ConnectionResetError):
         return  # it may have answered before it closed: whoever refuses a long body does
+
+
+class _Written:
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def sendall(self, data: bytes) -> None:
+        self.data += data
 
 
 def _read_headers(wire: Wire) -> HTTPResponse:

@@ -46,7 +46,7 @@ class Deadline:
 
 
 class Wire(io.RawIOBase):
-    """A connected socket, in the shape that `http.client` reads from and writes to.
+    """A connected socket, in the shape that `http.client` reads from.
 
     While the headers are read an end of the stream is an error: `http.client` alone takes headers that were cut
     for headers that ended, and so a half answer for an acceptance.
@@ -59,7 +59,7 @@ class Wire(io.RawIOBase):
         self._allowed = HEADER_LIMIT
         self._reader = io.BufferedReader(self)
 
-    def sendall(self, data: bytes) -> None:
+    def sendall(self, data: bytes | bytearray) -> None:
         """All of it inside the deadline; a TLS socket's own `sendall` would start its timeout anew at each part."""
         rest = memoryview(data)
         while rest:
