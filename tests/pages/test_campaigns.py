@@ -85,6 +85,12 @@ def test_bob_starts_a_campaign_as_a_draft(bob: FlaskClient, world: World):
     )
 
 
+def test_the_list_tells_start_and_end_to_the_minute(alice: FlaskClient, world: World):
+    send(alice, f"{world.campaign}/edit", name="Spring survey", starts_at="2027-01-05T09:05")
+    page = alice.get(f"{world.acme}/campaigns").text
+    assert "Jan 5, 2027, 9:05" in page and "—" in page
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence", "kept"),
     [
