@@ -109,7 +109,7 @@ def _safe(path: str | None) -> str | None:
 
 
 def _refusal() -> str:
-    return _("E-mail or password do not fit. Check both and try again.")
+    return _("The e-mail or the password is not correct. Check both and try again.")
 
 
 def wait_sentence(seconds: int) -> str:
