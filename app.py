@@ -12,6 +12,7 @@ from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 import blueprints
+import jobs.commands
 from blueprints import commands
 from core import db, limits, logs, metrics, queue
 from core.settings import Settings
@@ -37,6 +38,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     Compress(app)
     blueprints.init_app(app)
     commands.init_app(app)
+    jobs.commands.init_app(app)
     return app
 
 

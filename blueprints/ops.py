@@ -7,6 +7,7 @@ from flask import Blueprint, Response
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from blueprints import delivery_metrics
 from core import metrics, queue
 from core.db import db
 
@@ -19,6 +20,7 @@ metrics.GAUGES.add("assessor_queue_reachable", "Whether Redis answers (1) or is 
 metrics.GAUGES.add(
     "assessor_database_reachable", "Whether the database answers (1) or not (0).", lambda: float(_reads())
 )
+metrics.GAUGES.add_families(delivery_metrics.families)
 
 
 @screen.get("/healthz")

@@ -6,13 +6,13 @@ transaction begins with `BEGIN IMMEDIATE` and a reading one with `BEGIN`, which 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
+import structlog
 from flask import Flask
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
@@ -21,7 +21,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
+from core.json_text import as_text, from_text
+
 LOCK_WAIT_SECONDS = 5
+
+log = structlog.get_logger(__name__)
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -38,11 +42,6 @@ class Model(DeclarativeBase):
     metadata = MetaData(naming_convention=NAMING)
 
 
-def as_text(value: Any) -> str | None:
-    """A JSON value as a `Json` column holds it."""
-    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 class Json(TypeDecorator[Any]):
     """A JSON value as text, so that it reads back exactly as it was written on both databases."""
 
@@ -53,7 +52,7 @@ class Json(TypeDecorator[Any]):
         return as_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        return None if value is None else json.loads(value)
+        return from_text(value)
 
 
 EpochMs = BigInteger
@@ -103,11 +102,30 @@ def transaction() -> Iterator[Session]:
 
 
 def on_commit(callback: Callable[[], None]) -> None:
-    """Run `callback` once the transaction under way is on disk; never if it is not."""
+    """Run `callback` once the transaction under way is on disk; never if it is not. The same one is run once."""
     callbacks = _writing.get()
     if callbacks is None:
         raise RuntimeError("on_commit() needs a transaction() around it")
-    callbacks.append(callback)
+    if callback not in callbacks:
+        callbacks.append(callback)
+
+
+def write_after_commit(choose: Callable[[], Callable[[], object]]) -> None:
+    """Once the transaction under way is on disk, run what `choose()` then returns in a transaction of its own.
+
+    `choose` itself runs between the two, where it may ask a slow peer. What was answered with success stands already,
+    so a write that the database refuses is logged and is no error.
+    """
+
+    def afterwards() -> None:
+        try:
+            write = choose()
+            with transaction():
+                write()
+        except DBAPIError:
+            log.exception("write_after_commit_failed")
+
+    on_commit(afterwards)
 
 
 def in_transaction() -> bool:

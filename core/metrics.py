@@ -43,14 +43,21 @@ class Gauges(Collector):
 
     def __init__(self) -> None:
         self._readings: dict[str, tuple[str, Callable[[], float]]] = {}
+        self._families: list[Callable[[], Iterable[Metric]]] = []
 
     def add(self, name: str, sentence: str, read: Callable[[], float]) -> None:
         """Show `read()` under `name`; adding a name again replaces it."""
         self._readings[name] = (sentence, read)
 
+    def add_families(self, read: Callable[[], Iterable[Metric]]) -> None:
+        """Show whole families, such as counts that are kept in the database."""
+        self._families.append(read)
+
     def collect(self) -> Iterable[Metric]:
         for name, (sentence, read) in self._readings.items():
             yield GaugeMetricFamily(name, sentence, value=read())
+        for families in self._families:
+            yield from families()
 
 
 GAUGES = Gauges()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import structlog
@@ -25,6 +26,7 @@ from core.settings import Settings
 QUEUE_NAME = "default"
 TIMEOUT_SECONDS = 1.0
 BREAKER_MS = 30_000
+WAITING_SECONDS = 2.0  # as long as the loop pauses between two sweeps
 
 Answer = TypeVar("Answer")
 log = structlog.get_logger(__name__)
@@ -73,12 +75,31 @@ class QueueHandle:
         self.queue = Queue(QUEUE_NAME, connection=self.redis, serializer=JSONSerializer)
         self.breaker = Breaker()
 
+    def enqueue_once(self, path: str) -> None:
+        """Ask for `path` unless that has been asked and not begun; raises `QueueAway`.
+
+        Not by RQ's own unique jobs: one whose worker was killed would stand in the way of the next for an hour.
+        """
+        waits = _waiting_key(path)
+        lifetime_ms = round(1000 * WAITING_SECONDS)
+        if self.breaker.call(lambda: self.redis.set(waits, "1", nx=True, px=lifetime_ms)):
+            self.enqueue(path)
+
+    def begin(self, path: str) -> None:
+        """The job that `enqueue_once` asked for runs now: the next call asks anew."""
+        with suppress(QueueAway):
+            self.breaker.call(lambda: self.redis.delete(_waiting_key(path)))
+
     def enqueue(self, path: str, *ids: str, past_breaker: bool = False) -> None:
         """Ask the worker to run `path` (such as `jobs.imports.run`) with these ids; raises `QueueAway`."""
         self.breaker.call(
             lambda: self.queue.enqueue(path, *ids, result_ttl=0, failure_ttl=3600, job_timeout=3600),
             past_breaker=past_breaker,
         )
+
+
+def _waiting_key(path: str) -> str:
+    return f"assessor:waiting:{path}"
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -97,6 +118,14 @@ def nudge(path: str, *ids: str) -> None:
         handle().enqueue(path, *ids)
     except QueueAway:
         log.info("nudge_lost", job=path, ids=ids)
+
+
+def nudge_once(path: str) -> None:
+    """`nudge` for a job without ids that looks for all there is to do: one that waits already is enough."""
+    try:
+        handle().enqueue_once(path)
+    except QueueAway:
+        log.info("nudge_lost", job=path)
 
 
 def ping() -> bool:

@@ -8,9 +8,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
+MOST_WEBHOOK_ATTEMPTS = 10
+LONGEST_WEBHOOK_SECONDS = 24 * 3600
 UNIX_SOCKET_PATH_LIMIT = 100  # the kernel allows 108 bytes with the final NUL; leave room for a temporary suffix
 
 
@@ -35,6 +38,11 @@ class Settings:
     legacy_tokens: str = "[]"
     embedded_valkey: bool = False
     trusted_proxies: int = 0
+    webhook_max_attempts: int = 3
+    webhook_backoff_seconds: tuple[float, ...] = (60, 120, 240)
+    webhook_timeout_seconds: float = 10
+    webhook_lease_seconds: float = 90
+    webhook_allow_private_hosts: bool = False
     testing: bool = False
 
     @property
@@ -68,7 +76,20 @@ class Settings:
             legacy_tokens=env.get("ASSESSOR_LEGACY_TOKENS") or "[]",
             embedded_valkey=not env.get("REDIS_URL"),
             trusted_proxies=_whole_number("TRUSTED_PROXIES", env.get("TRUSTED_PROXIES") or "0"),
+            **_webhooks(env),
         )
+
+
+def _webhooks(env: Mapping[str, str]) -> dict[str, Any]:
+    """How deliveries are attempted (contract, "Webhook attempts")."""
+    ladder = (env.get("WEBHOOK_BACKOFF_SECONDS") or "60,120,240").split(",")
+    return {
+        "webhook_max_attempts": _attempts(env.get("WEBHOOK_MAX_ATTEMPTS") or "3"),
+        "webhook_backoff_seconds": tuple(_seconds("WEBHOOK_BACKOFF_SECONDS", rung) for rung in ladder),
+        "webhook_timeout_seconds": _seconds("WEBHOOK_TIMEOUT_SECONDS", env.get("WEBHOOK_TIMEOUT_SECONDS") or "10", 0.1),
+        "webhook_lease_seconds": _seconds("WEBHOOK_LEASE_SECONDS", env.get("WEBHOOK_LEASE_SECONDS") or "90", 1),
+        "webhook_allow_private_hosts": (env.get("WEBHOOK_ALLOW_PRIVATE_HOSTS") or "0") not in ("0", "false", "no"),
+    }
 
 
 def embedded_valkey_socket(instance_path: Path) -> Path:
@@ -96,6 +117,23 @@ def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 65536:
         raise SettingsError(f"PORT must be a number from 1 to 65535, not {text!r}.")
     return int(text)
+
+
+def _attempts(text: str) -> int:
+    number = _whole_number("WEBHOOK_MAX_ATTEMPTS", text)
+    if not 1 <= number <= MOST_WEBHOOK_ATTEMPTS:
+        raise SettingsError(f"WEBHOOK_MAX_ATTEMPTS must be from 1 to {MOST_WEBHOOK_ATTEMPTS}, not {number}.")
+    return number
+
+
+def _seconds(name: str, text: str, least: float = 0) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not least <= seconds <= LONGEST_WEBHOOK_SECONDS:
+        raise SettingsError(f"{name} must be seconds from {least:g} to {LONGEST_WEBHOOK_SECONDS}, not {text!r}.")
+    return seconds
 
 
 def _whole_number(name: str, text: str) -> int:

@@ -9,4 +9,6 @@ from domain.campaigns import contacts as contacts
 from domain.campaigns import imports as imports
 from domain.campaigns import roster as roster
 from domain.events import audit as audit
+from domain.events import delivery as delivery
 from domain.events import event as event
+from domain.events import subscription as subscription

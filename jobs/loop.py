@@ -9,6 +9,7 @@ from collections.abc import Callable
 import structlog
 from flask import Flask
 
+from jobs import deliveries
 from jobs.sweeps import SWEEPS
 
 PAUSE_SECONDS = 2.0
@@ -17,15 +18,16 @@ log = structlog.get_logger(__name__)
 
 
 def run(app: Flask) -> int:
-    """Sweep until SIGTERM or SIGINT; a sweep under way is finished first."""
-    stopping = threading.Event()
+    """Sweep until SIGTERM or SIGINT; a sweep under way is finished first, and so are the POSTs of deliveries."""
+    leaving = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
-    while not stopping.is_set():
+        signal.signal(number, lambda *_: leaving.set())
+    while not leaving.is_set():
         for sweep in SWEEPS:
-            if not stopping.is_set():
+            if not leaving.is_set():
                 _sweep(app, sweep)
-        stopping.wait(PAUSE_SECONDS)
+        leaving.wait(PAUSE_SECONDS)
+    deliveries.finish()
     return 0
 
 

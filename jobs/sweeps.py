@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jobs import imports, schedule
+from jobs import deliveries, imports, schedule
 
-SWEEPS: tuple[Callable[[], object], ...] = (schedule.sweep, imports.sweep_aside)
+SWEEPS: tuple[Callable[[], object], ...] = (deliveries.sweep_aside, schedule.sweep, imports.sweep_aside)

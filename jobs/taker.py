@@ -30,6 +30,7 @@ from rq.worker import SimpleWorker
 from rq.worker.base import WorkerStatus
 
 from core.queue import QUEUE_NAME, connection_for_worker
+from jobs import deliveries, stopping
 
 RECONNECT_SECONDS = 3.0
 LONGEST_RECONNECT_SECONDS = 10.0  # RQ waits 1, 2, 4 s and so on within one outage
@@ -56,12 +57,16 @@ class Taker(SimpleWorker):
             self.leaving = self._stop_requested = True
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
-        """Leave at once when idle; a job under way gets a few seconds, then its lease and the sweep take over."""
+        """Leave at once when idle; a job under way gets a few seconds, then its lease and the sweep take over.
+
+        POSTs of deliveries that are under way in this process are waited for either way.
+        """
         self.leaving = True
+        stopping.ask()
         if self.get_state() != WorkerStatus.BUSY:
             raise StopRequested
         self._stop_requested = True
-        cut = threading.Timer(UNDER_WAY_SECONDS, os._exit, (0,))
+        cut = threading.Timer(UNDER_WAY_SECONDS, _cut)
         cut.daemon = True
         cut.start()
 
@@ -81,8 +86,11 @@ def run(app: Flask) -> int:
     redis.set_retry(Retry(NoBackoff(), 0))
     signal.signal(signal.SIGINT, _leave)
     signal.signal(signal.SIGTERM, _leave)
-    while not _take(app, redis):
-        time.sleep(RECONNECT_SECONDS)
+    try:
+        while not _take(app, redis):
+            time.sleep(RECONNECT_SECONDS)
+    finally:
+        deliveries.finish()
     return 0
 
 
@@ -96,6 +104,12 @@ def _take(app: Flask, redis: Redis) -> bool:
     except RedisError as error:
         log.warning("taker_without_redis", error=type(error).__name__, retry_in_seconds=RECONNECT_SECONDS)
     return taker is not None and taker.leaving
+
+
+def _cut() -> None:
+    """End a job that takes too long to stop."""
+    deliveries.finish()
+    os._exit(0)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

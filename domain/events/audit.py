@@ -79,6 +79,12 @@ ACTIONS = (
     "contact.removed",
     "import.applied",
     "import.undone",
+    "webhook.registered",
+    "webhook.updated",
+    "webhook.deleted",
+    "webhook.secret.rotated",
+    "webhook.tested",
+    "webhook.refired",
     "bundle.loaded",
 )
 

@@ -46,4 +46,7 @@ CATALOGUE: dict[str, tuple[str, ...]] = {
     "Diagnostics": ("webhook.test",),
 }
 
+# Fanned out right after the commit, and never where the queue is away at that moment (service.md 6.3).
+AT_MOST_ONCE = frozenset({"registration.accepted", "communication.created", "communication.dispatch.queued"})
+
 EVENTS: frozenset[str] = frozenset(name for group in CATALOGUE.values() for name in group)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+import structlog
 from sqlalchemy import ForeignKey, Index, Table, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core import bulk, clock
-from core.db import EpochMs, Json, Model, primary_key
+from core import bulk, clock, queue
+from core.db import EpochMs, Json, Model, primary_key, write_after_commit
+from core.errors import Refused
 from core.ids import new_id
+from core.queue import QueueAway
 
-from .catalogue import EVENTS
+from . import audit
+from . import subscription as subscriptions
+from .audit import Actor
+from .catalogue import AT_MOST_ONCE, EVENTS
+from .delivery import record as deliveries
+from .delivery import tally
+from .delivery.record import Occurrence
+from .subscription import Subscription
+
+log = structlog.get_logger(__name__)
 
 
 class Event(Model):
@@ -30,17 +42,74 @@ class Event(Model):
 
 
 def record(account_id: str, name: str, payload: Mapping[str, Any]) -> None:
-    """Record that `name` happened, inside the caller's transaction."""
+    """Record that `name` happened and queue its deliveries, inside the caller's transaction."""
     record_many(account_id, name, [payload])
 
 
 def record_many(account_id: str, name: str, payloads: Iterable[Mapping[str, Any]]) -> None:
-    """Record `name` once for each payload, inside the caller's transaction, in one statement."""
+    """Record `name` once for each payload and queue the deliveries, inside the caller's transaction.
+
+    Raises `ValueError` for a name outside the catalogue, and for one that `announce` is for.
+    """
+    if name in AT_MOST_ONCE:
+        raise ValueError(f"{name} is fanned out after the commit: announce() it")
+    _record(account_id, name, list(payloads), None)
+
+
+def announce(account_id: str, name: str, payload: Mapping[str, Any]) -> None:
+    """Record one of the three at-most-once events right after the transaction under way (service.md 6.3).
+
+    The queue is asked first, past any breaker. Where it cannot be reached nothing is written, then or later, and the
+    loss is counted.
+    """
+    if name not in AT_MOST_ONCE:
+        raise ValueError(f"{name} belongs into the transaction of its change: record() it")
+    write_after_commit(lambda: _whatever_the_queue_allows(account_id, name, payload))
+
+
+def test_send(subscription: Subscription, by: Actor) -> str:
+    """A real `webhook.test` for this subscription alone, whether or not it lists it; returns the delivery's event id.
+
+    Refused while it is inactive (`SUBSCRIPTION_INACTIVE`).
+    """
+    if not subscription.is_active:
+        raise Refused("SUBSCRIPTION_INACTIVE")
+    payload = {"subscription": subscriptions.as_public(subscription)}
+    made = _record(subscription.account_id, "webhook.test", [payload], [subscription.id])
+    audit.record(subscription.account_id, by, "webhook.tested", subscription.id, subscription.url)
+    return made[0]
+
+
+def _record(account_id: str, name: str, payloads: Sequence[Mapping[str, Any]], to: Sequence[str] | None) -> list[str]:
+    """Write events and their deliveries, to these subscriptions or to all that listen; returns the events' ids."""
     if name not in EVENTS:
         raise ValueError(f"{name} is not in the event catalogue")
     now = clock.now_ms()
-    rows = [
-        {"id": new_id("evt", now), "account_id": account_id, "name": name, "payload": payload, "occurred_at": now}
-        for payload in payloads
-    ]
-    bulk.insert_many(cast(Table, Event.__table__), rows)
+    happened = [Occurrence(new_id("evt", now), account_id, name, payload) for payload in payloads]
+    if not happened:
+        return []
+    bulk.insert_many(cast(Table, Event.__table__), [_row(each, now) for each in happened])
+    receivers = subscriptions.listening(account_id, name) if to is None else to
+    deliveries.add_many(happened, receivers)
+    return [each.event_id for each in happened]
+
+
+def _row(happened: Occurrence, at: int) -> dict[str, Any]:
+    return {
+        "id": happened.event_id,
+        "account_id": happened.account_id,
+        "name": happened.name,
+        "payload": happened.payload,
+        "occurred_at": at,
+    }
+
+
+def _whatever_the_queue_allows(account_id: str, name: str, payload: Mapping[str, Any]) -> Callable[[], object]:
+    """What is to be written: the event with its deliveries, or one loss more. Where nobody listens nobody is asked."""
+    try:
+        if subscriptions.listening(account_id, name):
+            queue.handle().enqueue(deliveries.JOB, past_breaker=True)
+    except QueueAway:
+        log.warning("event_lost", event_name=name, account_id=account_id)
+        return lambda: tally.add({f"lost.{name}": 1})
+    return lambda: _record(account_id, name, [payload], None)

@@ -1,0 +1,74 @@
+"""Sending an exhausted delivery again: a new round of attempts under the same id (service.md 6.3, contract 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, CursorResult, select, update
+
+from core import clock
+from core.db import db
+from core.errors import NotFound, Refused
+
+from .. import audit
+from ..audit import Actor
+from ..subscription import Subscription, get
+from .record import Delivery, wake_after_commit
+
+
+def refire(account_id: str, delivery_id: str, by: Actor) -> None:
+    """Begin a new round. Refuses with `DELIVERY_NOT_EXHAUSTED` or `SUBSCRIPTION_DELETED`; a second press is refused.
+
+    For an inactive subscription it waits until that is active again.
+    """
+    of_it = Delivery.id == delivery_id
+    subscription_id = db.session.scalar(
+        select(Delivery.subscription_id).where(of_it, Delivery.account_id == account_id)
+    )
+    if subscription_id is None:
+        raise NotFound("delivery")
+    if db.session.scalar(select(Subscription.deleted_at).where(Subscription.id == subscription_id)) is not None:
+        raise Refused("SUBSCRIPTION_DELETED")
+    if not _begin_round(of_it):
+        raise Refused("DELIVERY_NOT_EXHAUSTED")
+    audit.record(account_id, by, "webhook.refired", delivery_id, subscription_id, {"deliveries": [None, 1]})
+
+
+def refire_selected(account_id: str, subscription_id: str, delivery_ids: Sequence[str], by: Actor) -> int:
+    """Begin a new round for those of these that are exhausted; returns how many that were."""
+    return _refire(account_id, subscription_id, by, Delivery.id.in_(delivery_ids))
+
+
+def refire_range(account_id: str, subscription_id: str, by: Actor, *, since: int, until: int, event: str = "") -> int:
+    """Begin a new round for what was queued from `since` to `until` (epoch ms, inclusive) and is exhausted.
+
+    Returns how many deliveries that were; `event` leaves out the others.
+    """
+    conditions: list[ColumnElement[bool]] = [Delivery.created_at.between(since, until)]
+    if event:
+        conditions.append(Delivery.event == event)
+    return _refire(account_id, subscription_id, by, *conditions)
+
+
+def _refire(account_id: str, subscription_id: str, by: Actor, *conditions: ColumnElement[bool]) -> int:
+    subscription = get(account_id, subscription_id)
+    count = _begin_round(Delivery.subscription_id == subscription.id, *conditions)
+    if count:
+        changes = {"deliveries": [None, count]}
+        audit.record(account_id, by, "webhook.refired", subscription.id, subscription.url, changes)
+    return count
+
+
+def _begin_round(*conditions: ColumnElement[bool]) -> int:
+    begun = db.session.execute(
+        update(Delivery)
+        .where(Delivery.state == "exhausted", *conditions)
+        .values(
+            state="queued", attempts=0, round=Delivery.round + 1, due_at=clock.now_ms(), settled_at=None, lease_until=0
+        )
+        .execution_options(synchronize_session=False)
+    )
+    assert isinstance(begun, CursorResult)
+    if begun.rowcount:
+        wake_after_commit()
+    return begun.rowcount

@@ -1,0 +1,77 @@
+"""What tests of deliveries share: subscriptions, events, and the rows as they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+
+from contract.webhooks import WebhookRegister
+from core.db import db, transaction
+from core.settings import Settings
+from domain.events import event, subscription
+from domain.events.audit import COMMAND_LINE
+from domain.events.delivery import Delivery, DeliveryAttempt
+from domain.events.subscription import Subscription
+from tests.world import World
+
+SECRET = "a secret of the receiver"
+
+
+@contextmanager
+def settings(app: Flask, **values: Any) -> Iterator[Settings]:
+    """The app with other settings for a while; private receivers are allowed, and the ladder does not wait."""
+    kept = app.config["SETTINGS"]
+    wanted = {"webhook_allow_private_hosts": True, "webhook_backoff_seconds": (0.0,), **values}
+    app.config["SETTINGS"] = replace(kept, **wanted)
+    try:
+        yield app.config["SETTINGS"]
+    finally:
+        app.config["SETTINGS"] = kept
+
+
+def subscribe(world: World, url: str, *events: str, secret: str | None = SECRET) -> str:
+    body = WebhookRegister.model_validate(
+        {"url": url, "events": list(events or ("campaign.updated",)), "secret": secret}
+    )
+    with transaction():
+        return subscription.register(world.account_id, body, COMMAND_LINE).id
+
+
+def happen(world: World, times: int = 1, name: str = "campaign.updated", **payload: Any) -> None:
+    """The event happens, some times, in one transaction."""
+    with transaction():
+        event.record_many(world.account_id, name, [{"number": number, **payload} for number in range(times)])
+
+
+def change(world: World, subscription_id: str, what: str, *arguments: Any) -> Any:
+    """Call a verb of the subscription in a transaction of its own."""
+    with transaction():
+        found = subscription.get(world.account_id, subscription_id, lock=True)
+        return getattr(subscription, what)(found, *arguments, COMMAND_LINE)
+
+
+def rows(subscription_id: str | None = None) -> list[Delivery]:
+    db.session.rollback()
+    query = select(Delivery).order_by(Delivery.id).execution_options(populate_existing=True)
+    if subscription_id is not None:
+        query = query.where(Delivery.subscription_id == subscription_id)
+    return list(db.session.scalars(query))
+
+
+def states(subscription_id: str | None = None) -> list[str]:
+    return [row.state for row in rows(subscription_id)]
+
+
+def attempts() -> list[DeliveryAttempt]:
+    db.session.rollback()
+    return list(db.session.scalars(select(DeliveryAttempt).order_by(DeliveryAttempt.id)))
+
+
+def failure_count(subscription_id: str) -> int:
+    db.session.rollback()
+    return db.session.scalars(select(Subscription.failure_count).where(Subscription.id == subscription_id)).one()
