@@ -91,13 +91,14 @@ def now(import_id: str) -> Import:
 def wait_for(question: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not question():
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert time.monotonic() < deadline, f"it did not happen in {PATIENCE_SECONDS:.0f} s"
         time.sleep(0.01)
 
 
 def kill_half_way(worker: subprocess.Popen[bytes], import_id: str, state: str) -> int:
     """Kill -9 once some chunks are written; returns the rows that stood then."""
-    wait_for(lambda: now(import_id).rows_done >= 2000)
+    wait_for(lambda: now(import_id).rows_done >= 2000 and now(import_id).state == state)
+    assert worker.poll() is None, "the worker ended by itself"
     worker.send_signal(signal.SIGKILL)
     worker.wait()
     left = now(import_id)
@@ -149,7 +150,7 @@ def test_a_check_killed_half_way_goes_on_where_it_stopped(workers: Workers, wait
 
 
 def test_an_apply_killed_half_way_writes_every_row_once(workers: Workers, waiting: str, world: World) -> None:
-    first = workers.start("taker")
+    first = workers.start("loop")  # which needs no wake-up, so that a busy machine cannot lose one
     confirm(waiting)
     wait_for(lambda: now(waiting).state == "checked")
     assert [press_apply(waiting), press_apply(waiting)] == [True, False]
@@ -166,7 +167,7 @@ def test_an_apply_killed_half_way_writes_every_row_once(workers: Workers, waitin
 
 
 def test_an_undo_killed_half_way_ends_with_the_roster_as_before(workers: Workers, waiting: str, world: World) -> None:
-    first = workers.start("taker")
+    first = workers.start("loop")  # which needs no wake-up, so that a busy machine cannot lose one
     confirm(waiting)
     wait_for(lambda: now(waiting).state == "checked")
     press_apply(waiting)
