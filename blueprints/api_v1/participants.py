@@ -26,6 +26,6 @@ operation = operations.group("participants")
 def patch_participant(call: Call, campaign_id: str, participant_id: str, body: ParticipantPatch) -> Response:
     """Change one participant. `language` null clears it; absent properties are left alone."""
     with transaction():
-        campaign = campaigns.get(call.account_id, campaign_id)
+        campaign = campaigns.refer(call.account_id, campaign_id)
         written = roster.change(campaign, participant_id, body, call.actor)
     return answer(roster.as_public(written.row), preservedKeys=written.preserved_keys)

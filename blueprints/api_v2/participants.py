@@ -26,7 +26,7 @@ operation = operations.group("participants")
 )
 def list_participants(call: Call, campaign_id: str, filters: ParticipantFilters) -> Response:
     """List who stands on a campaign's roster, in the order of creation."""
-    campaign = campaigns.get(call.account_id, campaign_id)
+    campaign = campaigns.refer(call.account_id, campaign_id)
     wanted = roster.Filters(**filters.model_dump())
     total = roster.count(campaign, wanted)
     return listing(roster.public_page(campaign, wanted, call.paging, total), call, total)
@@ -47,7 +47,7 @@ def upsert_participant(call: Call, campaign_id: str, body: ParticipantUpsert) ->
     `takerLink` and `synthetic` belong to the service: they stay as they are, and `meta.preservedKeys` lists them.
     """
     with transaction():
-        campaign = campaigns.get(call.account_id, campaign_id)
+        campaign = campaigns.refer(call.account_id, campaign_id)
         written = roster.upsert(campaign, body, call.actor)
     return answer(
         roster.as_public(written.row),

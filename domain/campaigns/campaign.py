@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, NamedTuple, Protocol, cast, get_args
 
-from sqlalchemy import ForeignKey, Index, Select, Text, and_, func, or_, select
+from sqlalchemy import ForeignKey, Index, Select, Table, Text, and_, bindparam, func, or_, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 import contract.campaigns as public
@@ -154,6 +154,40 @@ def get(account_id: str, campaign_id: str, *, lock: bool = False) -> Campaign:
     if campaign is None:
         raise NotFound("campaign")
     return campaign
+
+
+class Rostered(Protocol):
+    """What a roster needs to know of its campaign: the object, or the reference to one."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def account_id(self) -> str: ...
+    @property
+    def roster_size(self) -> int: ...
+
+
+class Reference(NamedTuple):
+    """A campaign by its columns; the public API needs no object of it to read or write its roster."""
+
+    id: str
+    account_id: str
+    roster_size: int
+
+
+_TABLE = cast(Table, Campaign.__table__)
+_REFERENCE = select(_TABLE.c.id, _TABLE.c.account_id, _TABLE.c.roster_size).where(
+    _TABLE.c.id == bindparam("campaign_id"), _TABLE.c.account_id == bindparam("account_id")
+)
+
+
+def refer(account_id: str, campaign_id: str) -> Reference:
+    """The reference to a campaign, or `NotFound` as `get` says it."""
+    asked = {"campaign_id": campaign_id, "account_id": account_id}
+    row = db.session.connection().execute(_REFERENCE, asked).first()
+    if row is None:
+        raise NotFound("campaign")
+    return Reference(*row)
 
 
 def of_account(account_id: str, status: str | None = None, search: str = "") -> Select[Campaign]:

@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from core import clock
-from core.db import db
+from core.db import db, is_postgresql
 
+from .addresses import AMONG, value_of
 from .merge import COLUMNS
-from .participant import Participant
-from .write import _TABLE, _UPDATE, _lock, _resize, _update_parameters, _wanted
+from .write import _TABLE, _UPDATE, _lock, _resize, _update_parameters
 
-_STORED = select(Participant.email, *(getattr(Participant, name) for name in COLUMNS))
+_COLUMNS = select(_TABLE.c.email, *(_TABLE.c["metadata" if name == "bag" else name] for name in COLUMNS))
+_STORED = {
+    kind: _COLUMNS.where(_TABLE.c.campaign_id == bindparam("of_campaign"), _TABLE.c.email.in_(among))
+    for kind, among in AMONG.items()
+}
 
 
 def stored(campaign_id: str, emails: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The columns that a merge looks at (`COLUMNS`) of those of these addresses who stand on the roster. No lock."""
-    of_these = _STORED.where(Participant.campaign_id == campaign_id, Participant.email.in_(_wanted(emails)))
-    found = db.session.connection().execute(of_these)
+    asked = {"of_campaign": campaign_id, "emails": value_of(emails)}
+    found = db.session.connection().execute(_STORED[is_postgresql()], asked)
     return {row[0]: dict(zip(COLUMNS, row[1:], strict=True)) for row in found}
 
 

@@ -79,10 +79,10 @@ PUBLIC_COLUMNS = (
     "status",
     "language",
     "organisation_id",
-    "labels",
-    "bag",
     "created_at",
     "updated_at",
+    "labels",
+    "bag",
 )
 
 
@@ -95,10 +95,10 @@ def project(
     status: Any,
     language: Any,
     organisation_id: str | None,
-    labels: dict[str, list[str]],
-    bag: dict[str, Any],
     created_at: int,
     updated_at: int,
+    labels: dict[str, list[str]],
+    bag: dict[str, Any],
 ) -> public.Participant:
     """The public projection of one row, in the order of `PUBLIC_COLUMNS`."""
     shown: public.Participant = {
