@@ -85,12 +85,13 @@ _clock_watch = ClockWatch()
 class Drain:
     """One pass over everything that is due. `run` returns how many POSTs were made.
 
-    With `until` (epoch ms) what comes due later is left alone, so that a pass makes at most one attempt of each.
+    With `once` what comes due after its first look is left alone, so that it makes at most one attempt of each.
     """
 
-    def __init__(self, settings: Settings, *, until: int | None = None, threads: int = THREADS) -> None:
+    def __init__(self, settings: Settings, *, once: bool = False, threads: int = THREADS) -> None:
         self._settings = settings
-        self._until = until
+        self._once = once
+        self._until = 0
         self._threads = threads
         self._ladder = ladder_of(settings)
         self._lease_ms = round(settings.webhook_lease_seconds * 1000)
@@ -112,7 +113,7 @@ class Drain:
                 pass
         finally:
             pool.shutdown(wait=False)
-            db.session.remove()
+            db.session.rollback()
         return self.sent
 
     def _step(self, pool: ThreadPoolExecutor) -> bool:
@@ -148,8 +149,7 @@ class Drain:
 
     def _write_and_claim(self) -> list[Claim]:
         idle = 0 if stopping.is_asked() else self._threads - len(self._flying)
-        until = clock.now_ms() if self._until is None else self._until
-        waiting = self._waiting(until) if idle else []
+        waiting = self._waiting() if idle else []
         fading = self._fading()
         if not (waiting or self._unwritten or fading):
             return []
@@ -158,18 +158,20 @@ class Drain:
             claiming.hold(fading, self._lease_ms)
             reserve = min(RESERVE, self._threads // 2)
             room = MOST_BYTES - sum(len(claim.payload) for claim, _since in self._flying.values())
-            claims = claiming.claim(waiting, idle, reserve, until, self._lease_ms, room) if room > 0 else []
+            claims = claiming.claim(waiting, idle, reserve, self._until, self._lease_ms, room) if room > 0 else []
         self._unwritten.clear()
         now = time.monotonic()
         self._flying.update({claim.delivery_id: (claim, now) for claim in fading})
         return claims
 
-    def _waiting(self, until: int) -> list[str]:
+    def _waiting(self) -> list[str]:
         """Which subscriptions have something due; mends first what a dead sender left behind."""
         if time.monotonic() >= self._mend_at:
             self._mend_at = time.monotonic() + MEND_SECONDS
             self._mend()
-        found = claiming.waiting(until)
+        if not (self._once and self._until):
+            self._until = clock.now_ms()
+        found = claiming.waiting(self._until)
         db.session.rollback()
         return found
 
@@ -188,7 +190,7 @@ class Drain:
     def _after_trouble(self, error: DBAPIError) -> bool:
         """The database is away or busy: what came back is kept, and written later. True while there is such."""
         log.warning("deliveries_wait_for_the_database", error=type(error.orig).__name__)
-        db.session.remove()
+        db.session.rollback()
         time.sleep(PAUSE_AFTER_TROUBLE_SECONDS)
         return bool(self._flying or self._unwritten)
 
@@ -241,7 +243,7 @@ def longest_wait_ms(ladder: Ladder) -> int:
 def drain() -> int:
     """One pass in this process, at most one attempt of each delivery; returns how many POSTs were made."""
     settings: Settings = current_app.config["SETTINGS"]
-    return Drain(settings, until=clock.now_ms()).run()
+    return Drain(settings, once=True).run()
 
 
 class Background:

@@ -8,14 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from contract.webhooks import WebhookRegister
+from core import clock
 from core.db import db, transaction
 from core.settings import Settings
 from domain.events import event, subscription
 from domain.events.audit import COMMAND_LINE
-from domain.events.delivery import Delivery, DeliveryAttempt
+from domain.events.delivery import Delivery, DeliveryAttempt, claiming
+from domain.events.delivery.claiming import Claim
 from domain.events.subscription import Subscription
 from tests.world import World
 
@@ -75,3 +77,15 @@ def attempts() -> list[DeliveryAttempt]:
 def failure_count(subscription_id: str) -> int:
     db.session.rollback()
     return db.session.scalars(select(Subscription.failure_count).where(Subscription.id == subscription_id)).one()
+
+
+def claim(settings: Settings, most: int = 64) -> list[Claim]:
+    """What a sender does first, inside the caller's transaction."""
+    now, lease_ms = clock.now_ms(), round(settings.webhook_lease_seconds * 1000)
+    return claiming.claim(claiming.waiting(now), most, 0, now, lease_ms, 1 << 20)
+
+
+def let_leases_run_out() -> None:
+    """What their seconds come to when the sender is gone."""
+    with transaction():
+        db.session.execute(update(Delivery).where(Delivery.lease_until > 0).values(lease_until=1))
