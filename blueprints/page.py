@@ -134,7 +134,13 @@ def number(value: int | float) -> str:
 
 
 def language_name(code: str | None) -> str:
-    """A language's name in the reader's language; `Not stated` where there is none."""
+    """A language's name as it stands by itself, in the reader's language; `Not stated` where there is none."""
+    name = language_in_sentence(code)
+    return name[:1].upper() + name[1:]
+
+
+def language_in_sentence(code: str | None) -> str:
+    """The same inside a sentence, where French writes it small."""
     names = {"en": _("English"), "fr": _("French"), "es": _("Spanish"), "pt-BR": _("Brazilian Portuguese")}
     return names.get(code or "", code or "") or _("Not stated")
 

@@ -16,7 +16,7 @@ from flask import g, request, url_for
 from flask_babel import get_locale, ngettext
 from flask_babel import gettext as _
 
-from blueprints.page import language_name, number, when
+from blueprints.page import language_in_sentence, language_name, number, when
 from blueprints.words import CAMPAIGN_STATUS, PARTICIPANT_STATUS, TRANSITION
 from contract.campaigns import Transition
 from core import clock
@@ -157,7 +157,9 @@ def done(campaign: Campaign, name: Transition) -> str:
 
 def languages_without_one(account: Account) -> str:
     """The languages in which a person who states none is written to, such as `English and French` (B.1)."""
-    return format_list([language_name(code) for code in languages_of(None, account.languages)], locale=get_locale())
+    return format_list(
+        [language_in_sentence(code) for code in languages_of(None, account.languages)], locale=get_locale()
+    )
 
 
 def language_bars(people: dict[Language | None, int]) -> list[tuple[str, int, str]]:

@@ -14,7 +14,7 @@ from werkzeug.datastructures import MultiDict
 
 from blueprints.access import allow
 from blueprints.admin import campaign_frame
-from blueprints.page import actor, language_name, number
+from blueprints.page import actor, language_in_sentence, number
 from blueprints.words import PARTICIPANT_STATUS
 from contract.participants import ParticipantPatch
 from core import ids
@@ -133,13 +133,13 @@ def _language_step(code: str) -> Step:
         done=lambda count: ngettext(
             "The Language of %(count)s person was changed to %(language)s.",
             "The Language of %(count)s people was changed to %(language)s.",
-            count, count=number(count), language=language_name(language),
+            count, count=number(count), language=language_in_sentence(language),
         ),
     )  # fmt: skip
 
 
 def _language_question(count: int, language: str | None) -> str:
-    named, together = language_name(language), campaign_frame.languages_without_one(g.account)
+    named, together = language_in_sentence(language), campaign_frame.languages_without_one(g.account)
     question = ngettext(
         "Change the Language of %(count)s person to %(language)s?",
         "Change the Language of %(count)s people to %(language)s?",

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from blueprints.access import allow
 from blueprints.admin import audit_words, campaign_frame
 from blueprints.form_errors import place
-from blueprints.page import actor, is_fragment, language_name, show
+from blueprints.page import actor, is_fragment, language_in_sentence, show
 from blueprints.words import PARTICIPANT_STATUS
 from contract.participants import SYSTEM_OWNED_KEYS, ParticipantPatch
 from core.db import db, transaction
@@ -190,7 +190,7 @@ def _page(campaign: Campaign, person: Participant, form: PersonForm | None = Non
         campaign=campaign,
         row=row(person, vocabulary(g.account.id)),
         form=form or PersonForm.of(person),
-        language=language_name(person.language),
+        language=language_in_sentence(person.language),
         why_language=why_language(person, g.account),
         metadata=metadata_of(person),
         segments=[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask_babel import gettext as _
 
 from blueprints.admin.campaign_frame import languages_without_one
-from blueprints.page import language_choices, language_name
+from blueprints.page import language_choices, language_in_sentence
 from domain.accounts import people
 from domain.accounts.account import Account
 from domain.campaigns import roster
@@ -19,7 +19,7 @@ def language_options(person: Participant) -> list[tuple[str, str]]:
     """Choices of the person's Language selector; the first is the present one where the metadata speaks."""
     if not bag_speaks(person):
         return language_choices()
-    told = _("Not stated (metadata: %(language)s)", language=language_name(roster.stated_language(person)))
+    told = _("Not stated (metadata: %(language)s)", language=language_in_sentence(roster.stated_language(person)))
     return [(KEEP, told), *language_choices()]
 
 
@@ -36,17 +36,17 @@ def bag_speaks(person: Participant) -> bool:
 def why_language(person: Participant, account: Account) -> str:
     """In which languages messages to this person go out, and for what reason."""
     if person.language is not None:
-        named = language_name(person.language)
+        named = language_in_sentence(person.language)
         return _("Messages go out in %(language)s, because their Language is %(language)s.", language=named)
     if bag_speaks(person):
         return _(
             "Messages go out in %(language)s, because no Language is stated and their metadata says lang: %(value)s.",
-            language=language_name(roster.stated_language(person)),
+            language=language_in_sentence(roster.stated_language(person)),
             value=person.bag["lang"],
         )
     preference = people.preference_of(account.id, person.email)
     if preference is not None:
-        preferred = language_name(preference)
+        preferred = language_in_sentence(preference)
         return _(
             "Messages go out in %(language)s, because no Language is stated and the person's own profile says"
             " %(language)s.",
@@ -58,5 +58,5 @@ def why_language(person: Participant, account: Account) -> str:
         "Messages go out in %(languages)s, because no Language is stated and the account's primary language is"
         " %(primary)s.",
         languages=languages_without_one(account),
-        primary=language_name(account.primary_language),
+        primary=language_in_sentence(account.primary_language),
     )
