@@ -6,13 +6,25 @@ from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
+from flask import request
 from flask_babel import lazy_gettext as lazy
 from flask_wtf import FlaskForm
+from werkzeug.datastructures import MultiDict
 from wtforms import DateTimeLocalField
 
 from blueprints.sentences import sentence
 from core import clock
 from core.errors import Refused
+
+
+class Form(FlaskForm):
+    """A form of a screen. It reads what a form's fields send, never a file or a JSON body in their place."""
+
+    class Meta(FlaskForm.Meta):
+        def wrap_formdata(self, form: FlaskForm, formdata: Any) -> Any:
+            if formdata is None or isinstance(formdata, MultiDict):
+                return formdata
+            return request.form if form.is_submitted() else None
 
 
 class UtcTimeField(DateTimeLocalField):
@@ -21,6 +33,8 @@ class UtcTimeField(DateTimeLocalField):
     data: Any
 
     def process_formdata(self, valuelist: list[str]) -> None:
+        if not valuelist:  # a body without the field leaves the time as it is
+            return
         try:
             super().process_formdata(valuelist)
         except ValueError as error:

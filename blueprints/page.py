@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import Flask, current_app, g, render_template, request, url_for
 from flask_babel import format_date, format_decimal, format_time, get_locale
@@ -110,9 +112,18 @@ class PageOf:
 def same_page(**changes: Any) -> str:
     """This page's address with some parameters changed; None drops one."""
     assert request.endpoint is not None
-    parameters: dict[str, Any] = {**request.args.to_dict(flat=False), **(request.view_args or {}), **changes}
-    parameters.pop("lang", None) if "lang" not in changes else None
-    return url_for(request.endpoint, **{name: value for name, value in parameters.items() if value is not None})
+    query = {**request.args.to_dict(flat=False), **changes}
+    query.pop("lang", None) if "lang" not in changes else None
+    return with_query(url_for(request.endpoint, **(request.view_args or {})), query)
+
+
+def with_query(path: str, query: Mapping[str, Any]) -> str:
+    """`path` with these parameters; those that are None are left out.
+
+    What a visitor named does not go through `url_for`: that takes `_external`, `_scheme` and others as its own.
+    """
+    kept = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(kept, doseq=True)}" if kept else path
 
 
 def when(epoch_ms: int | None) -> str:
@@ -169,6 +180,7 @@ def _shared() -> dict[str, Any]:
         "page_language": to_language(str(get_locale() or "en")),
         "language_links": [(code, NATIVE_NAMES[code]) for code in LANGUAGES],
         "same_page": same_page,
+        "with_query": with_query,
         "may": lambda permission: may(g.get("role") or "", permission),
     }
 

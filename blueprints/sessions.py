@@ -10,7 +10,6 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from flask_babel import ngettext
 from flask_login import current_user
-from flask_wtf import FlaskForm
 from wtforms import EmailField, HiddenField, PasswordField
 from wtforms.validators import DataRequired
 
@@ -20,13 +19,14 @@ from domain.accounts.people import User
 
 from . import throttle
 from .access import allow_anyone, allow_signed_in
+from .fields import Form
 
 screen = Blueprint("sessions", __name__)
 
 SESSION_KEY = "sign_in"
 
 
-class SignInForm(FlaskForm):
+class SignInForm(Form):
     email = EmailField(lazy("E-mail"), [DataRequired(lazy("Enter your e-mail address."))])
     password = PasswordField(lazy("Password"), [DataRequired(lazy("Enter your password."))])
     next = HiddenField()

@@ -7,13 +7,12 @@ from typing import Any
 from flask import Blueprint, flash, g, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
-from flask_wtf import FlaskForm
 from wtforms import BooleanField, StringField, TextAreaField
 from wtforms.validators import Optional
 
 from blueprints.access import allow
 from blueprints.admin import campaign_frame
-from blueprints.fields import UtcTimeField, refuse
+from blueprints.fields import Form, UtcTimeField, refuse
 from blueprints.page import PageOf, actor, paging, show
 from blueprints.sentences import sentence
 from blueprints.words import CAMPAIGN_STATUS
@@ -28,7 +27,7 @@ screen = Blueprint("campaigns", __name__)
 screen.app_context_processor(campaign_frame.shared)
 
 
-class CampaignForm(FlaskForm):
+class CampaignForm(Form):
     """What a person writes of a campaign; fields are named as the table's columns."""
 
     name = StringField(lazy("Name"))

@@ -7,12 +7,11 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
-from flask_wtf import FlaskForm
 from wtforms import EmailField, SelectField, StringField
 from wtforms.validators import DataRequired, Length
 
 from blueprints.access import allow
-from blueprints.fields import refuse
+from blueprints.fields import Form, refuse
 from blueprints.page import PageOf, actor, language_choices, paging, show
 from contract.contacts import ContactWrite
 from core.db import db, transaction
@@ -37,7 +36,7 @@ def _trimmed(value: str | None) -> str | None:
     return value.strip() if value is not None else None
 
 
-class ContactForm(FlaskForm):
+class ContactForm(Form):
     """What a person writes of a contact."""
 
     email = EmailField(lazy("E-mail"), [DataRequired(lazy("Enter an e-mail address."))], filters=[_trimmed])

@@ -8,13 +8,12 @@ from flask import Blueprint, flash, g, redirect, render_template, request, url_f
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from flask_login import current_user
-from flask_wtf import FlaskForm
 from wtforms import EmailField, PasswordField, SelectField, StringField
 from wtforms.validators import DataRequired
 
 from blueprints import roles
 from blueprints.access import allow
-from blueprints.fields import refuse
+from blueprints.fields import Form, refuse
 from blueprints.page import actor, show
 from blueprints.sentences import sentence
 from core.db import db, transaction
@@ -26,7 +25,7 @@ from domain.accounts.permissions import ROLES
 screen = Blueprint("people", __name__)
 
 
-class AddForm(FlaskForm):
+class AddForm(Form):
     """Somebody who signs in here already needs the first two alone."""
 
     email = EmailField(lazy("E-mail"), [DataRequired(lazy("Enter the person's e-mail address."))])

@@ -8,13 +8,12 @@ from flask import flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from flask_login import current_user
-from flask_wtf import FlaskForm
 from sqlalchemy.exc import IntegrityError
 from wtforms import EmailField, HiddenField, PasswordField, SelectField, StringField
 from wtforms.validators import DataRequired
 
 from blueprints.access import allow_operator
-from blueprints.fields import refuse
+from blueprints.fields import Form, refuse
 from blueprints.page import PageOf, actor, language_name, paging, show
 from core.db import db, transaction
 from core.errors import Refused
@@ -31,7 +30,7 @@ from . import console
 PLACES = ("first", "second", "third", "fourth")
 
 
-class AccountForm(FlaskForm):
+class AccountForm(Form):
     """A new account and whoever administers it first. `form_key` becomes the account's id: sent twice, it is one."""
 
     form_key = HiddenField()
@@ -49,7 +48,7 @@ class AccountForm(FlaskForm):
         return [self[place].data for place in PLACES if self[place].data]
 
 
-class RenameForm(FlaskForm):
+class RenameForm(Form):
     name = StringField(lazy("Name of the account"))
 
 

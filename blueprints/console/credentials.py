@@ -7,12 +7,11 @@ from typing import Any
 from flask import current_app, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
-from flask_wtf import FlaskForm
 from sqlalchemy.exc import IntegrityError
 from wtforms import HiddenField, SelectMultipleField, StringField
 
 from blueprints.access import allow_operator
-from blueprints.fields import refuse
+from blueprints.fields import Form, refuse
 from blueprints.page import actor, is_fragment, show
 from core import clock
 from core.db import transaction
@@ -41,7 +40,7 @@ SCOPE_SENTENCES = {
 }
 
 
-class MintForm(FlaskForm):
+class MintForm(Form):
     """A new token. `form_key` becomes its id, so that the form mints once however often it is sent."""
 
     form_key = HiddenField()

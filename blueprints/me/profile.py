@@ -9,13 +9,12 @@ from flask_babel import force_locale
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from flask_login import current_user
-from flask_wtf import FlaskForm
 from wtforms import PasswordField, SelectField, StringField
 from wtforms.validators import DataRequired
 
 from blueprints import language, sessions, throttle
 from blueprints.access import allow_signed_in
-from blueprints.fields import refuse
+from blueprints.fields import Form, refuse
 from core.db import db, transaction
 from core.errors import Refused
 from core.i18n import LANGUAGES, NATIVE_NAMES, Language, known, to_locale
@@ -25,12 +24,12 @@ from domain.accounts.people import User
 from . import me
 
 
-class ProfileForm(FlaskForm):
+class ProfileForm(Form):
     name = StringField(lazy("Name"), [DataRequired(lazy("Enter your name."))])
     language = SelectField(lazy("Language of the screens"), validate_choice=False)
 
 
-class PasswordForm(FlaskForm):
+class PasswordForm(Form):
     current = PasswordField(lazy("Current password"), [DataRequired(lazy("Enter your current password."))])
     password = PasswordField(lazy("New password"), [DataRequired(lazy("Enter a new password."))])
     again = PasswordField(lazy("New password again"), [DataRequired(lazy("Enter the new password again."))])

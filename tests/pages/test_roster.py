@@ -327,3 +327,19 @@ def test_nothing_is_written_without_the_token(bob, world, ana, view):
     answer = bob.post(f"{world.campaign}/roster{view.format(id=ana)}", data={"confirmed": "1", "chosen": ana})
     assert answer.status_code == 400
     assert person(ana).first_name == "Ana"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["_external=1", "_scheme=javascript", "_external=1&_scheme=javascript", "_anchor=a", "_method=POST", "endpoint=x",
+     "account_id=x", "campaign_id=x&self=y"],
+)  # fmt: skip
+def test_parameters_of_an_address_stay_parameters(alice, world, query):
+    for number in range(60):
+        worlds.add_participant(world, f"p{number}@example.com")
+    page = alice.get(f"{world.campaign}/roster?{query}", headers={"Host": "localhost:666"})
+    assert page.status_code == 200
+    assert ":666" not in page.text and "javascript:" not in page.text
+    assert f"{world.campaign}/roster?{html.escape(query)}&amp;page=2" in page.text
+    answer = send(alice, world, "/bulk", {"do": "nothing"}, query=f"?{query}")
+    assert answer.location == f"{world.campaign}/roster?{query}"

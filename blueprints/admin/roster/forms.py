@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from flask_babel import lazy_gettext as lazy
-from flask_wtf import FlaskForm
 from wtforms import EmailField, HiddenField, SelectField, StringField
 
+from blueprints.fields import Form
 from blueprints.page import language_choices
 from contract.participants import ParticipantPatch, ParticipantUpsert
 from domain.campaigns.roster import Participant
@@ -24,7 +24,7 @@ def _text(value: str | None) -> str:
     return (value or "").replace("\0", "").strip()
 
 
-class _Form(FlaskForm):
+class _Form(Form):
     class Meta:
         csrf = False  # checked for every view by `access`
 

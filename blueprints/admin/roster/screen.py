@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Blueprint, redirect, request, url_for
 
-from blueprints.page import is_fragment
+from blueprints.page import is_fragment, with_query
 
 screen = Blueprint("roster", __name__)
 
@@ -16,7 +16,7 @@ PERSON = f"{ROSTER}/<participant_id>"
 
 def list_url() -> str:
     """The roster with the filters, the order and the page that the address at hand carries."""
-    return at("index", **request.args.to_dict(flat=False))
+    return with_query(at("index"), request.args.to_dict(flat=False))
 
 
 def at(view: str, **more: Any) -> str:

@@ -1,0 +1,83 @@
+"""Forms that no browser sends: each is refused or read sensibly, never met with a failure of ours."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from core import clock
+from core.db import db, transaction
+from domain.campaigns import campaign as campaigns
+from tests import world as worlds
+from tests.pages.form import csrf
+from tests.world import World
+
+# Where a form is sent to (within the account, or from the root), and its text fields.
+FORMS = {
+    "/login": "email password next",
+    "+/campaigns/new": "name description passcode starts_at",
+    "+/contacts/new": "email first_name company language",
+    "+/people": "email role name password",
+    "*/edit": "name description starts_at ends_at",
+    "*/roster/new": "email first_name language",
+    "*/roster/{participant}": "first_name language",
+    "/me/profile": "name language",
+    "/me/password": "current password again",
+}
+OPERATORS_FORMS = {
+    "/console/accounts/new": "form_key name first email person_name password",
+    "/console/api-credentials/new": "form_key label accounts scopes per_minute",
+}
+
+
+def address(world: World, path: str, participant: str) -> str:
+    path = path.replace("+", world.acme).replace("*", world.campaign)
+    return path.replace("{participant}", participant)
+
+
+def send_oddities(client: FlaskClient, path: str, fields: list[str]) -> None:
+    token = csrf(client, "/developers")
+    for field in fields:
+        file = (io.BytesIO(b"a,b\n"), "a.csv")
+        answer = client.post(path, data={"csrf_token": token, **dict.fromkeys(fields, "x"), field: file})
+        assert answer.status_code < 500, f"a file as {field}"
+    for body in ([1], {}, {fields[0]: {"a": 1}}, "x", None):
+        answer = client.post(
+            path, data=json.dumps(body), content_type="application/json", headers={"X-CSRF-Token": token}
+        )
+        assert answer.status_code < 500, f"{body} as JSON"
+    assert client.post(path, data={"csrf_token": token}).status_code < 500
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_a_file_or_json_in_the_place_of_a_text_is_no_failure(alice: FlaskClient, world: World, path: str):
+    participant = worlds.add_participant(world, "ana@example.com")
+    with transaction():
+        campaigns.get(world.account_id, world.campaign_id).starts_at = clock.instant("2027-01-05T09:00:42Z")
+    send_oddities(alice, address(world, path, participant), FORMS[path].split())
+
+
+@pytest.mark.parametrize("path", OPERATORS_FORMS)
+def test_nor_in_the_forms_of_operators(olga: FlaskClient, path: str):
+    send_oddities(olga, path, OPERATORS_FORMS[path].split())
+
+
+def test_an_edit_that_does_not_name_the_times_leaves_them(alice: FlaskClient, world: World):
+    with transaction():
+        campaigns.get(world.account_id, world.campaign_id).starts_at = clock.instant("2027-01-05T09:00:42Z")
+    data = {"csrf_token": csrf(alice, world.campaign), "name": "Autumn survey"}
+    assert alice.post(f"{world.campaign}/edit", data=data).status_code == 303
+    db.session.rollback()
+    stored = campaigns.get(world.account_id, world.campaign_id)
+    assert (stored.name, stored.starts_at) == ("Autumn survey", clock.instant("2027-01-05T09:00:42Z"))
+
+
+def test_screens_make_their_forms_of_the_one_that_reads_no_files():
+    """The screen that takes a file is the exception."""
+    screens = Path(__file__).parents[2] / "blueprints"
+    theirs = {str(file.relative_to(screens)) for file in screens.rglob("*.py") if "(FlaskForm):" in file.read_text()}
+    assert theirs == {"fields.py", "admin/imports/__init__.py"}
