@@ -26,6 +26,7 @@ DEEDS: tuple[tuple[str, Permission], ...] = (
     (lazy("See rosters"), "roster:view"),
     (lazy("Change rosters, import people"), "roster:edit"),
     (lazy("See and change contacts"), "contacts:edit"),
+    (lazy("Manage webhooks"), "webhooks:manage"),
     (lazy("See the people of the account"), "people:view"),
     (lazy("Add people, give roles"), "people:edit"),
     (lazy("Read the audit log"), "audit:view"),

@@ -9,6 +9,9 @@ from core.errors import Refused
 
 SENTENCES = {
     "ACCOUNT_UNKNOWN": lazy("There is no account %(accounts)s."),
+    "ADDRESS_REFUSED": lazy(
+        "The host is or leads to %(address)s, which the public internet cannot reach. Use a public address."
+    ),
     "ALREADY_A_MEMBER": lazy("This person is a member already. Change the role in the list instead."),
     "ALREADY_ON_ROSTER": lazy("This address is on the roster already. Nothing was changed."),
     "CONFLICT": lazy("Somebody else changed this at the same moment. Look at it again, then repeat your change."),
@@ -37,6 +40,14 @@ SENTENCES = {
     "TOO_LONG": lazy("Use at most %(most)s characters."),
     "TOO_MANY_METADATA_KEYS": lazy("The metadata would have %(own)s keys; at most %(most)s are allowed."),
     "TRANSITION_NOT_POSSIBLE": lazy("The campaign has moved on meanwhile, so this step is not possible any more."),
+    "UNKNOWN_EVENT_TYPES": lazy("The event catalogue has no %(unknown)s."),
+    "URL_CHARACTERS": lazy("The address has a space, a backslash or a control character. Take it out."),
+    "URL_HOST": lazy("The address has no host that could be reached. Write it like https://hooks.example.com/path."),
+    "URL_LOCALHOST": lazy("The address leads to this machine itself. Use one that the public internet can reach."),
+    "URL_PORT": lazy("The port must be a number from 1 to 65535."),
+    "URL_SCHEME": lazy("The address must start with https:// or http://."),
+    "URL_TOO_LONG": lazy("Use at most %(most)s characters."),
+    "URL_USER_INFO": lazy("The address holds a user name or a password. Take them out, and use a secret instead."),
 }
 
 
@@ -45,4 +56,5 @@ def sentence(refused: Refused) -> str:
     text = SENTENCES.get(refused.code)
     if text is None:
         return _("This is not possible (%(code)s).", code=refused.code)
-    return str(text) % {"most": "", "least": "", **refused.params}
+    params = {name: ", ".join(value) if isinstance(value, list) else value for name, value in refused.params.items()}
+    return str(text) % {"most": "", "least": "", **params}

@@ -47,6 +47,18 @@ def invalid_body(*details: Detail) -> ApiError:
     return ApiError(400, "INVALID_BODY", f"{place}{first['message']}", details=list(details))
 
 
+def unknown_event_types(names: list[str]) -> ApiError:
+    """400 for a registration that names events outside the catalogue."""
+    sentence = f"The event catalogue has no {', '.join(names)}."
+    detail: Detail = {"path": "events", "message": sentence}
+    return ApiError(400, "UNKNOWN_EVENT_TYPES", sentence, details=[detail], unknownEvents=names)
+
+
+def webhook_url_refused(message: str) -> ApiError:
+    """400 for a URL that a webhook may not have."""
+    return ApiError(400, "WEBHOOK_URL_REFUSED", message, details=[{"path": "url", "message": message}])
+
+
 def invalid_filter(name: str, message: str) -> ApiError:
     """400 for a query parameter with a value outside its closed set."""
     return ApiError(400, "INVALID_FILTER", f"{name}: {message}", details=[{"path": name, "message": message}])

@@ -32,14 +32,28 @@ def _no_duplicates(events: list[str]) -> list[str]:
     return events
 
 
+_URL = Field(
+    description="An http or https address of at most 2,000 characters that the public internet can reach.",
+    examples=["https://hooks.example.com/assessor"],
+)
+_EVENTS = Field(
+    min_length=1,
+    description="Names of the event catalogue, each once.",
+    examples=[["participant.joined"]],
+    json_schema_extra={"uniqueItems": True},
+)
+_SECRET = Field(description="16 to 256 characters that sign every delivery. It is in no answer; keep your copy.")
+Secret = Annotated[str, Field(min_length=LEAST_SECRET, max_length=MOST_SECRET)]
+
+
 class WebhookRegister(BaseModel):
     """Register a URL for events. Without `secret` deliveries are unsigned."""
 
     model_config = STRICT_BODY
 
-    url: Annotated[str, Field(examples=["https://hooks.example.com/assessor"])]
-    events: Annotated[list[str], Field(min_length=1, examples=[["participant.joined"]]), AfterValidator(_no_duplicates)]
-    secret: Annotated[str | None, Field(min_length=LEAST_SECRET, max_length=MOST_SECRET)] = None
+    url: Annotated[str, _URL]
+    events: Annotated[list[str], _EVENTS, AfterValidator(_no_duplicates)]
+    secret: Annotated[Secret | None, _SECRET] = None
 
 
 class WebhookPatch(BaseModel):
@@ -47,7 +61,13 @@ class WebhookPatch(BaseModel):
 
     model_config = STRICT_BODY
 
-    is_active: bool
+    is_active: Annotated[bool, Field(description="Whether new events are delivered. What waits meanwhile is kept.")]
+
+
+class RotateSecret(BaseModel):
+    """Nothing can be chosen: the new secret is generated."""
+
+    model_config = STRICT_BODY
 
 
 class WebhookDeleted(TypedDict):

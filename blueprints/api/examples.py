@@ -10,6 +10,7 @@ from typing import Any
 ACCOUNT = "acc_01k5b2v9q3e8ra7m4n6x0cjw5t"
 CAMPAIGN = "cmp_01k5b30r7zf2mb9t8d4hq6svx1"
 PARTICIPANT = "par_01k5b3d4w6n8xj2c5y7a9rkq3f"
+SUBSCRIPTION = "whk_01k5b4e2x8m5t0vj7rq9h3n6cd"
 
 _TIMES = {"createdAt": 1789640000000, "updatedAt": 1789726400000}
 
@@ -65,6 +66,15 @@ _CONTACT = {
     "language": "fr",
     **_TIMES,
 }
+_WEBHOOK = {
+    "subscriptionId": SUBSCRIPTION,
+    "url": "https://hooks.example.com/assessor",
+    "events": ["participant.joined", "campaign.status.changed"],
+    "isActive": True,
+    "deliveryFailureCount": 0,
+    "signed": True,
+    **_TIMES,
+}
 
 EXAMPLES: dict[str, Example] = {
     "listCampaigns": Example([_CAMPAIGN], _page(20, 1), query="status=active&limit=20"),
@@ -89,4 +99,19 @@ EXAMPLES: dict[str, Example] = {
         body={"language": None},
     ),
     "listContacts": Example([_CONTACT], _page(50, 1), query="language=fr"),
+    "listWebhooks": Example([_WEBHOOK]),
+    "registerWebhook": Example(
+        _WEBHOOK,
+        body={
+            "url": "https://hooks.example.com/assessor",
+            "events": ["participant.joined", "campaign.status.changed"],
+            "secret": "put-a-long-random-text-here",
+        },
+        status=201,
+    ),
+    "switchWebhook": Example({**_WEBHOOK, "isActive": False}, body={"isActive": False}),
+    "deleteWebhook": Example({"subscriptionId": SUBSCRIPTION}),
+    "rotateSecret": Example(
+        {"subscriptionId": SUBSCRIPTION, "secret": "whsec_8mJ3vQ0xW7rT2kYb5nLc9pZfHs4dGa6eUoXi1tRqKyM"}, body={}
+    ),
 }

@@ -176,6 +176,8 @@ def codes_of(declared: Declared, status: int) -> tuple[ErrorCode, ...]:
         "SCOPE_REQUIRED": len(declared.scopes) > 1,
     }
     codes = tuple(code for code in FAILURES[status][1] if not unlikely.get(code))
+    if status == 400:
+        codes = (*codes, *declared.refusals)
     if status == 403 and len(declared.scopes) > 1:
         codes = (*codes, "COMPILE_SCOPES_REQUIRED")
     if status == 403 and declared.permission is not None:
@@ -227,9 +229,9 @@ def _schema(shape: Any, mode: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     """A reference to the shape's schema, which is put among the components under its own name."""
     made = TypeAdapter(shape).json_schema(ref_template=REF, mode=mode, by_alias=True)
     schemas.update({name: _without_titles(part) for name, part in made.pop("$defs", {}).items()})
-    name = made.get("title") or shape.__name__
-    if "$ref" in made:
+    if "$ref" in made or made.get("type") == "array":
         return made
+    name = made.get("title") or shape.__name__
     schemas[name] = _without_titles(made)
     return {"$ref": REF.format(model=name)}
 

@@ -13,6 +13,7 @@ from flask import Blueprint, Response, g, request
 from pydantic import BaseModel
 
 from blueprints.access import allow_by_gate
+from contract.envelope import ErrorCode
 from contract.paging import Paging
 from core import ids
 from core.errors import NotFound
@@ -39,6 +40,7 @@ class Declared:
     answers: Mapping[int, Any]
     meta: Any
     is_list: bool
+    refusals: tuple[ErrorCode, ...]
     view: Callable[..., Response]
 
     @property
@@ -147,10 +149,11 @@ class Group:
         filters: type[BaseModel] | None = None,
         meta: Any = None,
         is_list: bool = False,
+        refusals: tuple[ErrorCode, ...] = (),
     ) -> Callable[[View], View]:
         """`answers` maps a status to the shape of `data`; `meta` is the shape of `meta`; a list pages by itself.
 
-        `permission` opens the operation to signed-in members too (v1).
+        `permission` opens the operation to signed-in members too (v1). `refusals` are its own codes of a 400.
         """
         scopes: tuple[Scope, ...] = (scope,) if isinstance(scope, str) else tuple(scope)
 
@@ -168,6 +171,7 @@ class Group:
                     answers,
                     meta,
                     is_list,
+                    refusals,
                     view,
                 )
             )

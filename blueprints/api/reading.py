@@ -72,7 +72,7 @@ def _filter_refused(problems: list[Detail]) -> ApiError:
 
 def _message(each: ErrorDetails, shape: type[BaseModel]) -> str:
     if each["type"] == "extra_forbidden":
-        accepted = ", ".join(info.alias or name for name, info in shape.model_fields.items())
+        accepted = ", ".join(info.alias or name for name, info in shape.model_fields.items()) or "none"
         return f"is not a property of this body; accepted are {accepted}"
     sentence = SENTENCES.get(each["type"])
     return sentence.format(**each.get("ctx", {})) if sentence else each["msg"]

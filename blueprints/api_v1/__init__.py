@@ -10,6 +10,6 @@ v1.after_request(with_budget)
 
 operations = Operations(v1, "/api/v1/accounts/<account_id>", "v1_api")
 
-from . import participants  # noqa: E402  (it declares its operation on `operations`)
+from . import participants, webhooks  # noqa: E402  (they declare their operations on `operations`)
 
-__all__ = ["operations", "participants", "v1"]
+__all__ = ["operations", "participants", "v1", "webhooks"]

@@ -9,6 +9,6 @@ v2.after_request(with_budget)
 
 operations = Operations(v2, "/api/v2/public/accounts/<account_id>", "v2_public_api")
 
-from . import campaigns, contacts, contracts, participants  # noqa: E402  (they declare their operations on `operations`)
+from . import campaigns, contacts, contracts, participants, webhooks  # noqa: E402  (they declare their operations on `operations`)
 
-__all__ = ["campaigns", "contacts", "contracts", "operations", "participants", "v2"]
+__all__ = ["campaigns", "contacts", "contracts", "operations", "participants", "v2", "webhooks"]

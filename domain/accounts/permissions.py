@@ -15,13 +15,20 @@ Permission = Literal[
     "roster:edit",
     "contacts:view",
     "contacts:edit",
+    "webhooks:manage",
     "people:view",
     "people:edit",
     "audit:view",
 ]
 
 _VIEW: frozenset[Permission] = frozenset({"account:view", "campaigns:view", "roster:view"})
-_MANAGE: frozenset[Permission] = _VIEW | {"campaigns:edit", "roster:edit", "contacts:view", "contacts:edit"}
+_MANAGE: frozenset[Permission] = _VIEW | {
+    "campaigns:edit",
+    "roster:edit",
+    "contacts:view",
+    "contacts:edit",
+    "webhooks:manage",
+}
 
 PERMISSIONS: dict[Role, frozenset[Permission]] = {
     "account_admin": _MANAGE | {"people:view", "people:edit", "audit:view"},

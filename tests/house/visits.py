@@ -17,6 +17,7 @@ from werkzeug.test import TestResponse
 
 from blueprints import access
 from contract.contacts import ContactWrite
+from contract.webhooks import WebhookRegister
 from core import files
 from core.db import Model, db, transaction
 from domain.accounts import people
@@ -25,6 +26,7 @@ from domain.accounts.permissions import PERMISSIONS, Permission
 from domain.campaigns import campaign as campaigns
 from domain.campaigns import contacts
 from domain.campaigns.imports import steps
+from domain.events import subscription
 from domain.events.audit import COMMAND_LINE, Actor
 from jobs import imports
 from outbound import spreadsheets
@@ -184,12 +186,19 @@ def _places(app: Flask, world: World, account_id: str, campaign_id: str) -> dict
         "contact_id": contact_id,
         "user_id": _member_of("Bob" if account_id == world.account_id else "Charlie"),
         "import_id": _import_of(account_id, campaign_id),
+        "subscription_id": _subscription_of(account_id),
         "token_id": db.session.scalars(select(ServiceToken.id).order_by(ServiceToken.id.desc())).first() or "",
     }
 
 
 def _member_of(name: str) -> str:
     return db.session.scalars(select(people.User.id).where(people.User.email == f"{name.lower()}@example.com")).one()
+
+
+def _subscription_of(account_id: str) -> str:
+    body = WebhookRegister(url="https://hooks.example.com/", events=["participant.joined"], secret="0123456789abcdef")
+    with transaction():
+        return subscription.register(account_id, body, COMMAND_LINE).id
 
 
 def _import_of(account_id: str, campaign_id: str) -> str:

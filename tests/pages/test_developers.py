@@ -16,9 +16,11 @@ from blueprints.api_v2 import operations as v2
 from blueprints.developers import words
 from contract.contacts import ContactWrite
 from contract.envelope import ErrorCode
+from contract.webhooks import WebhookRegister
 from core.db import transaction
 from domain.accounts.permissions import SCOPES
 from domain.campaigns import contacts
+from domain.events import subscription
 from domain.events.audit import COMMAND_LINE
 from tests import world as worlds
 
@@ -42,8 +44,15 @@ def shell(app, world):
         "TOKEN": worlds.token(app, world),
         "ACCOUNT": world.account_id,
         "CAMPAIGN": world.campaign_id,
+        "SUBSCRIPTION": _webhook(world),
         "PARTICIPANT": worlds.add_participant(world, "somebody@example.com", language="fr"),
     }
+
+
+def _webhook(world):
+    body = WebhookRegister(url="https://hooks.example.com/", events=["participant.joined"])
+    with transaction():
+        return subscription.register(world.account_id, body, COMMAND_LINE).id
 
 
 def blocks(page, kind):
@@ -78,7 +87,7 @@ def test_every_pasted_example_works_and_answers_as_shown(stranger, page, shell):
     calls, answers = blocks(page, "curl"), blocks(page, "answer")
     assert calls.keys() == {"start-call"} | {f"{declared.name}-call" for declared in DECLARED}
     assert answers.keys() == {f"{declared.name}-answer" for declared in DECLARED}
-    for name, curl in calls.items():
+    for name, curl in sorted(calls.items(), key=lambda call: "-X DELETE" in call[1]):
         answer = send(stranger, curl, shell)
         assert answer.status_code < 300, (name, answer.get_json())
         shown = answers.get(name.replace("-call", "-answer"))
