@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
@@ -85,7 +85,7 @@ class DeliveryEnvelope(TypedDict):
     """The body of a delivery (service.md 2.6). `timestamp` is this attempt's; all attempts share `id`."""
 
     id: str
-    eventId: NotRequired[str | None]
+    eventId: str | None
     event: str
     accountId: str
     timestamp: EpochMs

@@ -11,6 +11,9 @@ ACCOUNT = "acc_01k5b2v9q3e8ra7m4n6x0cjw5t"
 CAMPAIGN = "cmp_01k5b30r7zf2mb9t8d4hq6svx1"
 PARTICIPANT = "par_01k5b3d4w6n8xj2c5y7a9rkq3f"
 SUBSCRIPTION = "whk_01k5b4e2x8m5t0vj7rq9h3n6cd"
+DELIVERY = "dlv_01k5b5f3y9n6v1wk8s40j4p7ed"
+EVENT = "evt_01k5b5f3y8q2r7xm5t6c9d3b0h"
+SENT_AT = 1789726401250
 
 _TIMES = {"createdAt": 1789640000000, "updatedAt": 1789726400000}
 
@@ -115,3 +118,27 @@ EXAMPLES: dict[str, Example] = {
         {"subscriptionId": SUBSCRIPTION, "secret": "whsec_8mJ3vQ0xW7rT2kYb5nLc9pZfHs4dGa6eUoXi1tRqKyM"}, body={}
     ),
 }
+
+_STEP = {"campaign": _CAMPAIGN, "from": "draft", "to": "active"}
+
+# The payload of each event.
+PAYLOAD_EXAMPLES: dict[str, dict[str, Any]] = {
+    "participant.joined": {"participant": _PARTICIPANT},
+    "campaign.created": {"campaign": {**_CAMPAIGN, "status": "draft"}},
+    "campaign.updated": {"campaign": _CAMPAIGN, "changed": ["description", "startsAt"]},
+    "campaign.status.changed": _STEP,
+    "campaign.transition.executed": {**_STEP, "transition": "launch"},
+    "webhook.test": {"subscription": _WEBHOOK},
+}
+
+
+def envelope(name: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """The body of a delivery of this event (service.md 2.6)."""
+    return {
+        "id": DELIVERY,
+        "eventId": EVENT,
+        "event": name,
+        "accountId": ACCOUNT,
+        "timestamp": SENT_AT,
+        "payload": payload,
+    }

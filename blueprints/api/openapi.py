@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from contract.envelope import ErrorCode, Failure, ListMeta
 from contract.paging import DEFAULT_LIMIT, MOST
 
+from . import deliveries
 from .docstrings import paragraphs
 from .examples import ACCOUNT, EXAMPLES
 from .operation import Declared, Operations
@@ -80,6 +81,9 @@ def document(operations: Operations, group: str) -> dict[str, Any]:
         if declared.group == group:
             path = paths.setdefault(path_of(declared.path), _path_parameters(declared.path))
             path[declared.method.lower()] = _operation(declared, schemas)
+    further: dict[str, Any] = {}
+    if group == "webhooks" and paths:
+        further["webhooks"] = deliveries.webhooks(lambda shape: _schema(shape, "serialization", schemas))
     if paths:
         _schema(Failure, "serialization", schemas)
     return {
@@ -88,6 +92,7 @@ def document(operations: Operations, group: str) -> dict[str, Any]:
         "servers": [{"url": path_of(operations.base), "variables": {"accountId": _ACCOUNT}}],
         "security": [{"serviceToken": []}],
         "paths": paths,
+        **further,
         "components": {
             "securitySchemes": {"serviceToken": {"type": "http", "scheme": "bearer"}},
             "schemas": dict(sorted(schemas.items())),

@@ -35,6 +35,15 @@ def hold_value(declared: Declared, schema: dict[str, Any], value: Any) -> None:
     assert not problems, f"{declared.name}: {problems}"
 
 
+def hold_payload(name: str, payload: Any) -> None:
+    """Fail where an event's payload does not have the shape that the webhooks' document tells."""
+    whole = _document(True, "webhooks")
+    body = whole["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    schema = {**_strict(body["allOf"][1]["properties"]["payload"]), "components": _strict(whole["components"])}
+    problems = [f"{error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(payload)]
+    assert not problems, f"{name}: {problems}"
+
+
 def operation(declared: Declared) -> dict[str, Any]:
     """What the document says of an operation."""
     found: dict[str, Any] = document(declared)["paths"][openapi.path_of(declared.path)][declared.method.lower()]

@@ -138,8 +138,9 @@ def test_unknown_events_are_refused_by_their_names_and_nothing_is_written(caller
     ("changes", "place"),
     [
         ({"events": []}, "events"), ({"events": ["webhook.test", "webhook.test"]}, "events"),
-        ({"events": None}, "events"), ({"events": "webhook.test"}, "events"), ({"events": [1]}, "events[0]"), ({"url": None}, "url"),
-        ({"url": 1}, "url"), ({"secret": ""}, "secret"), ({"isActive": True}, "isActive"), ({"name": "x"}, "name"),
+        ({"events": None}, "events"), ({"events": "webhook.test"}, "events"), ({"events": [1]}, "events[0]"),
+        ({"url": None}, "url"), ({"url": 1}, "url"), ({"secret": ""}, "secret"), ({"isActive": True}, "isActive"),
+        ({"name": "x"}, "name"),
     ],
 )  # fmt: skip
 def test_a_body_that_does_not_fit_is_told_its_place(caller, changes, place):

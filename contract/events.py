@@ -1,0 +1,105 @@
+"""The closed set of events (service.md 6.4), and the payload of each one that the product raises by now.
+
+A payload is the resource in its public projection, under its own name (contract 3, "Payloads").
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from contract.campaigns import Campaign, CampaignStatus, Transition
+from contract.participants import Participant
+from contract.webhooks import WebhookSubscription
+
+CATALOGUE: dict[str, tuple[str, ...]] = {
+    "Participants": ("participant.joined", "participant.completed_all"),
+    "Submissions": ("assessment.submission.created",),
+    "Campaigns": (
+        "campaign.created",
+        "campaign.updated",
+        "campaign.status.changed",
+        "campaign.registration.toggled",
+        "campaign.cloned",
+        "campaign.deleted",
+        "campaign.assessment_flow.updated",
+        "campaign.assessment_flow.validation_failed",
+        "campaign.assessment_flow.publish_failed",
+        "campaign.assessment_flow.published",
+        "campaign.transition.executed",
+        "campaign.results.published",
+        "campaign.results.unpublished",
+        "campaign.report.exported",
+    ),
+    "Assessments": ("assessment.created", "assessment.updated", "assessment.published", "assessment.deleted"),
+    "Availability": ("assessment.availability.changed",),
+    "Registration forms": ("registration_form.created", "registration_form.updated", "registration_form.published"),
+    "Registrations": ("registration.accepted",),
+    "Communications": (
+        "communication.template.created",
+        "communication.template.updated",
+        "communication.template.archived",
+        "communication.created",
+        "communication.dispatch.queued",
+        "communication.status.changed",
+        "communication.retry",
+        "reminder.sent",
+    ),
+    "Files": ("file.uploaded", "file.downloaded", "file.deleted"),
+    "Account and identity": (
+        "account.self_joined",
+        "auth_entry.accepted",
+        "auth_entry.campaign_joined",
+        "user.profile.updated",
+        "user.preferences.updated",
+    ),
+    "Diagnostics": ("webhook.test",),
+}
+EVENTS: frozenset[str] = frozenset(name for group in CATALOGUE.values() for name in group)
+
+
+class ParticipantJoined(TypedDict):
+    """Somebody came onto a campaign's roster. The `metadata` is without `takerLink`."""
+
+    participant: Participant
+
+
+class CampaignCreated(TypedDict):
+    """A campaign was created."""
+
+    campaign: Campaign
+
+
+class CampaignUpdated(TypedDict):
+    """A campaign was edited."""
+
+    campaign: Campaign
+    changed: Annotated[list[str], Field(description="The properties that changed; a passcode is never named.")]
+
+
+# `from` is a word of the language, so these two cannot be written as classes.
+CampaignStatusChanged = TypedDict(
+    "CampaignStatusChanged", {"campaign": Campaign, "from": CampaignStatus, "to": CampaignStatus}
+)
+CampaignTransitionExecuted = TypedDict(
+    "CampaignTransitionExecuted",
+    {"campaign": Campaign, "transition": Transition, "from": CampaignStatus, "to": CampaignStatus},
+)
+
+
+class WebhookTest(TypedDict):
+    """Somebody asked for a test of this webhook."""
+
+    subscription: WebhookSubscription
+
+
+PAYLOADS: dict[str, Any] = {
+    "participant.joined": ParticipantJoined,
+    "campaign.created": CampaignCreated,
+    "campaign.updated": CampaignUpdated,
+    "campaign.status.changed": CampaignStatusChanged,
+    "campaign.transition.executed": CampaignTransitionExecuted,
+    "webhook.test": WebhookTest,
+}
