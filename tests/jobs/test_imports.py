@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import sqlite3
+import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -14,7 +17,7 @@ from sqlalchemy import func, select
 from contract.paging import Paging
 from contract.participants import ParticipantUpsert
 from core import clock, files
-from core.db import db, transaction
+from core.db import db, is_postgresql, transaction
 from domain.campaigns import campaign as campaigns
 from domain.campaigns import roster
 from domain.campaigns.campaign import Campaign
@@ -351,3 +354,36 @@ def test_an_xlsx_file_is_imported_too(app: Flask, world: World) -> None:
     press_apply(import_id)
     job.run(import_id)
     assert people(world)["a@example.com"].bag == {"Employee": "7"}
+
+
+def test_a_long_import_lets_others_write(app: Flask, world: World, monkeypatch: pytest.MonkeyPatch):
+    """A writer who looks every 100 ms, as SQLite does for those who wait, gets in between any two turns."""
+    if is_postgresql():
+        pytest.skip("writers wait for rows there, not for the database")
+    monkeypatch.setattr(job, "SECONDS_BETWEEN_PAUSES", 0.0)
+    import_id = checked(world, "email\n" + "".join(f"p{number}@example.com\n" for number in range(80)))
+    assert press_apply(import_id)
+    waiting = Waiting(str(db.engine.url.database))
+    waiting.start()
+    job.run(import_id)
+    waiting.is_over.set()
+    waiting.join()
+    assert found(import_id).state == "applied"
+    assert waiting.turns >= 8, "each of the eight chunks is followed by a turn of the other writer"
+
+
+class Waiting(threading.Thread):
+    """A writer in another process' place: it asks for the write lock every 100 ms."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self.file, self.turns, self.is_over = file, 0, threading.Event()
+
+    def run(self) -> None:
+        connection = sqlite3.connect(self.file, isolation_level=None, timeout=0)
+        while not self.is_over.wait(0.1):
+            with suppress(sqlite3.OperationalError):
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+                self.turns += 1
+        connection.close()
