@@ -22,7 +22,7 @@ def test_alice_signs_in_after_mistakes_and_out_again(live: Live, open_page: Open
     expect(page.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
     axe.check(page)
     sign_in(page, "alice@example.com", "not the password")
-    expect(page.get_by_role("alert")).to_contain_text("E-mail or password do not fit")
+    expect(page.get_by_role("alert")).to_contain_text("The e-mail or the password is not correct")
     expect(page.get_by_label("E-mail")).to_have_value("alice@example.com")
     axe.check(page)
     sign_in(page, "alice@example.com", PASSWORD)
@@ -56,7 +56,7 @@ def test_alice_signs_in_without_scripts(live: Live, open_page: Open) -> None:
     page = open_page(java_script_enabled=False)
     page.goto(live.acme)
     sign_in(page, "alice@example.com", "not the password")
-    expect(page.get_by_text("E-mail or password do not fit")).to_be_visible()
+    expect(page.get_by_text("The e-mail or the password is not correct")).to_be_visible()
     sign_in(page, "alice@example.com", PASSWORD)
     expect(page).to_have_url(live.acme)
 

