@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint
 
 from . import ops, sessions
-from .admin import audit, campaigns, contacts, imports, overview, people, roster
+from .admin import audit, campaigns, contacts, imports, overview, people, roster, webhooks
 from .api_v1 import v1
 from .api_v2 import v2
 from .console import console
@@ -19,6 +19,7 @@ MOUNTED: tuple[Blueprint, ...] = (
     roster.screen,
     imports.screen,
     contacts.screen,
+    webhooks.screen,
     people.screen,
     audit.screen,
     me,

@@ -210,6 +210,7 @@ def _sections(account: Account) -> list[Section]:
         (_("Overview"), "overview.show", "home", "account:view"),
         (_("Campaigns"), "campaigns.index", "campaign", "campaigns:view"),
         (_("Contacts"), "contacts.index", "contacts", "contacts:view"),
+        (_("Webhooks"), "webhooks.index", "webhook", "webhooks:manage"),
         (_("People"), "people.index", "people", "people:view"),
         (_("Audit log"), "audit.index", "audit", "audit:view"),
     ]

@@ -6,11 +6,14 @@ from flask import Blueprint, g
 
 from blueprints.access import allow
 from blueprints.admin import campaign_frame
+from blueprints.admin.webhooks import words as webhook_words
 from blueprints.page import show
 from core.db import db
+from domain.accounts.permissions import may
 from domain.campaigns import campaign as campaigns
 from domain.campaigns.campaign import Campaign
 from domain.campaigns.roster import counts
+from domain.events.delivery import counting
 
 screen = Blueprint("overview", __name__)
 
@@ -33,6 +36,8 @@ def overview(account_id: str) -> str:
         default_languages=campaign_frame.languages_without_one(g.account),
         active=active,
         completed=counts.completed_by_campaign([campaign.id for campaign in active]),
+        deliveries=counting.lately(account_id) if may(g.role, "webhooks:manage") else None,
+        grade=webhook_words.grade,
     )
 
 

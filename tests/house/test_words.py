@@ -12,6 +12,7 @@ from flask_babel import Domain
 
 from core.db import Model, db
 from core.i18n import NATIVE_NAMES
+from domain.events.catalogue import EVENTS
 from tests.house.page_lint import VOID
 from tests.house.sources import listed
 from tests.house.visits import Walk, each, one_database
@@ -30,12 +31,18 @@ NAMES = {
     "JSON",
     "MB",
     "UTF",
+    "https",
+    "Python",
+    "Node",
+    "PHP",
+    "Go",
     "email",
     "first_name",
     *NATIVE_NAMES.values(),
 }
 CODE = ("code", "pre", "script", "style", "template")
 WORD = re.compile(r"[^\W\d_]{2,}")
+EVENT = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.])" for name in EVENTS))
 SCOPE = re.compile(r"\b[a-z]+(:[a-z]+)+…?")
 # Dates come from the calendar of the language, not from the catalogues.
 DATE = re.compile(r"\b[A-Z][a-z]{2} \d{1,2}, \d{4}(, \d{1,2}:\d{2}:\d{2}\s[AP]M)?")
@@ -102,7 +109,7 @@ def _unmarked(text: str, stored: re.Pattern[str]) -> str:
     for character in text:
         depth += (character == "⟦") - (character == "⟧")
         outside += character if depth == 0 and character != "⟧" else ""
-    outside = SCOPE.sub("", DATE.sub("", outside))
+    outside = SCOPE.sub("", EVENT.sub("", DATE.sub("", outside)))
     words = [word for word in WORD.findall(stored.sub("", outside)) if word not in NAMES]
     return " ".join(outside.split()) if words else ""
 

@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 from blueprints import access
 from contract.contacts import ContactWrite
 from contract.webhooks import WebhookRegister
-from core import files
+from core import clock, files
 from core.db import Model, db, transaction
 from domain.accounts import people
 from domain.accounts.credentials import ServiceToken
@@ -26,8 +26,9 @@ from domain.accounts.permissions import PERMISSIONS, Permission
 from domain.campaigns import campaign as campaigns
 from domain.campaigns import contacts
 from domain.campaigns.imports import steps
-from domain.events import subscription
+from domain.events import event, subscription
 from domain.events.audit import COMMAND_LINE, Actor
+from domain.events.delivery import Delivery, DeliveryAttempt
 from jobs import imports
 from outbound import spreadsheets
 from tests import world as worlds
@@ -179,14 +180,16 @@ def _places(app: Flask, world: World, account_id: str, campaign_id: str) -> dict
         contact_id = contact.id
     here = World(account_id, campaign_id, world.other_account_id, world.other_campaign_id)
     worlds.token(app, here)
+    subscription_id, delivery_id = _delivery_of(account_id)
     return {
         "account_id": account_id,
         "campaign_id": campaign_id,
         "participant_id": worlds.add_participant(here, "dora@example.com", firstName="Dora", language="fr"),
         "contact_id": contact_id,
         "user_id": _member_of("Bob" if account_id == world.account_id else "Charlie"),
+        "subscription_id": subscription_id,
+        "delivery_id": delivery_id,
         "import_id": _import_of(account_id, campaign_id),
-        "subscription_id": _subscription_of(account_id),
         "token_id": db.session.scalars(select(ServiceToken.id).order_by(ServiceToken.id.desc())).first() or "",
     }
 
@@ -195,10 +198,23 @@ def _member_of(name: str) -> str:
     return db.session.scalars(select(people.User.id).where(people.User.email == f"{name.lower()}@example.com")).one()
 
 
-def _subscription_of(account_id: str) -> str:
-    body = WebhookRegister(url="https://hooks.example.com/", events=["participant.joined"], secret="0123456789abcdef")
+def _delivery_of(account_id: str) -> tuple[str, str]:
+    """A webhook, and a delivery to it that was given up after an answer."""
+    body = WebhookRegister(url="https://hooks.example.com/", events=["campaign.cloned"], secret="0123456789abcdef")
+    now = clock.now_ms()
     with transaction():
-        return subscription.register(account_id, body, COMMAND_LINE).id
+        subscription_id = subscription.register(account_id, body, COMMAND_LINE).id
+        event.record(account_id, "campaign.cloned", {"campaign": {"name": "Spring survey"}})
+        delivery = db.session.scalars(select(Delivery).where(Delivery.subscription_id == subscription_id)).one()
+        delivery.state, delivery.attempts, delivery.last_status, delivery.last_error = "exhausted", 3, 500, "BAD_STATUS"
+        delivery.last_sent_at = delivery.settled_at = now
+        db.session.add(
+            DeliveryAttempt(
+                delivery_id=delivery.id, round=1, number=3, at=now, milliseconds=12, status=500, error="BAD_STATUS",
+                answer=b"no room", address="192.0.2.1",
+            )
+        )  # fmt: skip
+        return subscription_id, delivery.id
 
 
 def _import_of(account_id: str, campaign_id: str) -> str:

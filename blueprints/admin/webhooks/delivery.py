@@ -1,0 +1,91 @@
+"""One delivery: every attempt, what to check, and the request exactly as it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flask import Response
+from flask_babel import gettext as _
+
+from blueprints.access import allow
+from blueprints.page import show
+from core import clock
+from domain.events.delivery import Delivery, DeliveryAttempt, questions, record
+from domain.events.subscription import Subscription
+from outbound import guarded, signing
+from outbound.resolve import UrlRefused, check_url
+
+from . import words
+from .screen import DELIVERY, delivery_of, ever, screen
+
+# A page shows this much of a body; the whole is a download.
+BODY_SHOWN = 16 << 10
+
+
+@screen.get(DELIVERY)
+@allow("webhooks:manage")
+def delivery(account_id: str, subscription_id: str, delivery_id: str) -> str:
+    """Where a delivery stands."""
+    subscription = ever(account_id, subscription_id)
+    found = delivery_of(account_id, subscription_id, delivery_id)
+    body = _body(found)
+    return show(
+        "webhooks/delivery.html",
+        "webhooks/_delivery.html",
+        subscription=subscription,
+        delivery=found,
+        attempts=[(each, _answer(each)) for each in questions.attempts(found)],
+        headers=_headers(subscription, found, body),
+        body=body[:BODY_SHOWN].decode(errors="ignore"),
+        is_whole=len(body) <= BODY_SHOWN,
+        words=words,
+    )
+
+
+@screen.get(DELIVERY + "/body")
+@allow("webhooks:manage")
+def delivery_body(account_id: str, subscription_id: str, delivery_id: str) -> Response:
+    """The exact bytes of the body, as a file."""
+    body = _body(delivery_of(account_id, subscription_id, delivery_id))
+    answer = Response(body, mimetype="application/json")
+    answer.headers.set("Content-Disposition", "attachment", filename=f"{delivery_id}.json")
+    return answer
+
+
+def _at(found: Delivery) -> int:
+    """The timestamp of the last attempt; of one made now where there was none."""
+    return found.last_sent_at or clock.now_ms()
+
+
+def _body(found: Delivery) -> bytes:
+    return record.body(found.id, found.event_id, found.event, found.account_id, _at(found), found.payload)
+
+
+def _headers(subscription: Subscription, found: Delivery, body: bytes) -> list[tuple[str, str]]:
+    """Name and value of every header; of the signatures, how they are made."""
+    named: Mapping[str, str] = signing.headers(found.event, found.id, _at(found), body, None)
+    try:
+        target = check_url(subscription.url, allow_private=True)
+        named = guarded.headers_sent(target, body, named)
+    except UrlRefused:  # registered under other rules: it is not sent at all
+        pass
+    return [*named.items(), *(_signatures(_at(found)) if subscription.sealed_secret else [])]
+
+
+def _signatures(at: int) -> list[tuple[str, str]]:
+    return [
+        (signing.SIGNATURE, _("sha256= and the HMAC-SHA256 of the body with the secret, in hexadecimal")),
+        (
+            signing.SIGNATURE_V2,
+            _(
+                "t=%(time)s,sha256= and the HMAC-SHA256 of “%(time)s.” and the body with the secret, in hexadecimal",
+                time=at,
+            ),
+        ),
+    ]
+
+
+def _answer(attempt: DeliveryAttempt) -> str:
+    """The first KiB of the answer as text; control characters stand as their pictures."""
+    text = bytes(attempt.answer).decode("utf-8", "replace")
+    return text.translate({code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)})

@@ -1,0 +1,123 @@
+"""The account's webhooks with their health, and registering one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import flash, redirect, url_for
+from flask_babel import gettext as _
+from flask_babel import lazy_gettext as lazy
+from flask_wtf import FlaskForm
+from pydantic import ValidationError
+from sqlalchemy import select
+from wtforms import PasswordField, SelectMultipleField, StringField
+
+from blueprints import webhook_urls
+from blueprints.access import allow
+from blueprints.form_errors import place
+from blueprints.page import actor, is_fragment, show
+from contract.webhooks import LEAST_SECRET, MOST_SECRET, WebhookRegister
+from core.db import db, transaction
+from core.errors import Refused
+from domain.events import subscription as subscriptions
+from domain.events.catalogue import CATALOGUE, EVENTS
+from domain.events.delivery import questions
+from domain.events.subscription import Subscription
+
+from . import words
+from .screen import BASE, screen
+
+MOST_DELETED = 20
+
+
+class RegisterForm(FlaskForm):
+    """A new webhook. The secret is never written back into the form."""
+
+    url = StringField(lazy("URL"), filters=[lambda value: (value or "").strip()])
+    events = SelectMultipleField(lazy("Events"), validate_choice=False)
+    groups = SelectMultipleField(lazy("Groups"), validate_choice=False)
+    secret = PasswordField(lazy("Secret"))
+
+    def chosen(self) -> list[str]:
+        """The events ticked, and all those of ticked groups, in the order of the catalogue."""
+        events, groups = set(self.events.data or ()), set(self.groups.data or ())
+        every = [name for group, names in CATALOGUE.items() for name in names if group in groups or name in events]
+        return every + sorted(events - EVENTS)
+
+
+@screen.get(BASE)
+@allow("webhooks:manage")
+def index(account_id: str) -> str:
+    """Every webhook with how its deliveries go."""
+    return show(
+        "webhooks/page.html",
+        "webhooks/_list.html",
+        subscriptions=db.session.scalars(subscriptions.of_account(account_id)).all(),
+        health=questions.health(account_id),
+        deleted=_deleted(account_id),
+        words=words,
+    )
+
+
+@screen.route(BASE + "/new", methods=["GET", "POST"])
+@allow("webhooks:manage")
+def new(account_id: str) -> Any:
+    """Register a webhook."""
+    form = RegisterForm()
+    if not form.validate_on_submit():
+        return _form(form)
+    try:
+        body = WebhookRegister(url=form.url.data or "", events=form.chosen(), secret=form.secret.data or None)
+    except ValidationError as error:
+        _say(form, error)
+        body = None
+    _check_url(form)
+    if body is None or form.errors:
+        return _form(form)
+    try:
+        with transaction():
+            made = subscriptions.register(account_id, body, actor()).id
+    except Refused as refused:
+        place(form, refused, {"events": "events"})
+        return _form(form)
+    flash(_("The webhook is registered. Send a test to see whether it arrives."), "success")
+    return redirect(url_for("webhooks.show", account_id=account_id, subscription_id=made), 303)
+
+
+def _say(form: RegisterForm, error: ValidationError) -> None:
+    said = {
+        "events": _("Choose at least one event."),
+        "secret": _("Use %(least)s to %(most)s characters.", least=LEAST_SECRET, most=MOST_SECRET),
+    }
+    for each in error.errors(include_url=False, include_input=False):
+        name = str(each["loc"][0]) if each["loc"] else ""
+        if name in said:
+            form[name].errors = [said[name]]
+
+
+def _check_url(form: RegisterForm) -> None:
+    url = form.url.data or ""
+    if not url:
+        form.url.errors = [_("Enter the URL that is to be called.")]
+        return
+    try:
+        webhook_urls.check(url)
+    except Refused as refused:
+        place(form, refused, {})
+
+
+def _form(form: RegisterForm) -> Any:
+    said = show(
+        "webhooks/new.html",
+        form=form,
+        catalogue=CATALOGUE,
+        words=words,
+        least=LEAST_SECRET,
+        most=MOST_SECRET,
+    )
+    return said, (422 if is_fragment() else 400) if form.errors else 200
+
+
+def _deleted(account_id: str) -> list[Subscription]:
+    query = select(Subscription).where(Subscription.account_id == account_id, Subscription.deleted_at.is_not(None))
+    return list(db.session.scalars(query.order_by(Subscription.deleted_at.desc()).limit(MOST_DELETED)))

@@ -1,0 +1,47 @@
+"""The blueprint, and how its pages find a subscription or a delivery."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, redirect, url_for
+from sqlalchemy import select
+
+from core.db import db
+from core.errors import NotFound
+from domain.events.delivery import Delivery, questions
+from domain.events.subscription import Subscription
+
+from . import words
+
+screen = Blueprint("webhooks", __name__)
+screen.app_template_filter("share")(words.share)
+
+BASE = "/accounts/<account_id>/webhooks"
+ONE = BASE + "/<subscription_id>"
+DELIVERY = ONE + "/deliveries/<delivery_id>"
+
+
+def ever(account_id: str, subscription_id: str) -> Subscription:
+    """The account's subscription, deleted or not: its log stays."""
+    query = select(Subscription).where(Subscription.id == subscription_id, Subscription.account_id == account_id)
+    found = db.session.scalar(query)
+    if found is None:
+        raise NotFound("webhook")
+    return found
+
+
+def delivery_of(account_id: str, subscription_id: str, delivery_id: str) -> Delivery:
+    """A delivery to this subscription."""
+    found = questions.get(account_id, delivery_id)
+    if found.subscription_id != subscription_id:
+        raise NotFound("delivery")
+    return found
+
+
+def to_list(account_id: str) -> Any:
+    return redirect(url_for("webhooks.index", account_id=account_id), 303)
+
+
+def to_log(account_id: str, subscription_id: str) -> Any:
+    return redirect(url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id), 303)

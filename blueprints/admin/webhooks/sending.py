@@ -1,0 +1,158 @@
+"""Sending on request: a test, and again what was given up: one delivery, a selection, or a time range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import flash, redirect, render_template, request, url_for
+from flask_babel import gettext as _
+from flask_babel import ngettext
+
+from blueprints.access import allow
+from blueprints.page import actor, number
+from blueprints.sentences import sentence
+from core import clock
+from core.db import transaction
+from core.errors import Refused
+from core.ids import is_id
+from domain.events import event
+from domain.events import subscription as subscriptions
+from domain.events.catalogue import EVENTS
+from domain.events.delivery import counting, questions, refiring
+
+from .log import instant
+from .screen import DELIVERY, ONE, delivery_of, screen, to_log
+
+SELECTED_AT_MOST = 500
+
+
+@screen.post(ONE + "/test")
+@allow("webhooks:manage")
+def test(account_id: str, subscription_id: str) -> Any:
+    """Send a real `webhook.test` to this webhook alone."""
+    try:
+        with transaction():
+            found = subscriptions.get(account_id, subscription_id, lock=True)
+            event_id = event.test_send(found, actor())
+    except Refused as refused:
+        flash(sentence(refused), "danger")
+        return to_log(account_id, subscription_id)
+    rows = questions.log(account_id, subscription_id, questions.Wanted(id=event_id), limit=1).rows
+    flash(_("A test is on its way."), "success")
+    return _to_delivery(account_id, subscription_id, rows[0].id)
+
+
+@screen.post(DELIVERY + "/again")
+@allow("webhooks:manage")
+def refire(account_id: str, subscription_id: str, delivery_id: str) -> Any:
+    """Send a delivery that was given up again, under the same id."""
+    delivery_of(account_id, subscription_id, delivery_id)
+    if request.form.get("confirmed") != "1":
+        back = url_for(
+            "webhooks.delivery", account_id=account_id, subscription_id=subscription_id, delivery_id=delivery_id
+        )
+        return _ask(_question(1), back)
+    try:
+        with transaction():
+            refiring.refire(account_id, delivery_id, actor())
+        flash(_began(1), "success")
+    except Refused as refused:
+        flash(sentence(refused), "danger")
+    return _to_delivery(account_id, subscription_id, delivery_id)
+
+
+@screen.post(ONE + "/again")
+@allow("webhooks:manage")
+def refire_selected(account_id: str, subscription_id: str) -> Any:
+    """Send again what was ticked, as far as it was given up."""
+    subscriptions.get(account_id, subscription_id)
+    chosen = [each for each in request.form.getlist("chosen") if is_id(each, "dlv")][:SELECTED_AT_MOST]
+    if not chosen:
+        flash(_("Tick the deliveries to send again first."), "danger")
+        return to_log(account_id, subscription_id)
+    if request.form.get("confirmed") != "1":
+        return _ask(_question(len(chosen)), _log_url(account_id, subscription_id))
+    with transaction():
+        count = refiring.refire_selected(account_id, subscription_id, chosen, actor())
+    flash(_began(count), "success" if count else "danger")
+    return to_log(account_id, subscription_id)
+
+
+@screen.post(ONE + "/again/range")
+@allow("webhooks:manage")
+def refire_range(account_id: str, subscription_id: str) -> Any:
+    """Send again what was given up between two times; first says how many that are."""
+    subscriptions.get(account_id, subscription_id)
+    since, until = instant(request.form.get("since", "").strip()), instant(request.form.get("until", "").strip())
+    name = request.form.get("event", "")
+    problem = _range_problem(since, until, name)
+    if problem or since is None or until is None:
+        flash(problem, "danger")
+        return _to_range(account_id, subscription_id)
+    last = until + clock.MINUTE_MS - 1
+    count = counting.exhausted(subscription_id, since, last, name)
+    if not count:
+        flash(_("Nothing was given up in that time."), "danger")
+        return _to_range(account_id, subscription_id)
+    if request.form.get("confirmed") != "1":
+        return _ask(_question(count), _log_url(account_id, subscription_id))
+    with transaction():
+        count = refiring.refire_range(account_id, subscription_id, actor(), since=since, until=last, event=name)
+    flash(_began(count), "success" if count else "danger")
+    return to_log(account_id, subscription_id)
+
+
+def _range_problem(since: int | None, until: int | None, name: str) -> str:
+    if since is None or until is None:
+        return _("Enter both times, such as 2026-09-17 09:00.")
+    if until < since:
+        return _("The end must come after the start.")
+    return "" if not name or name in EVENTS else _("There is no event “%(text)s”.", text=name)
+
+
+def _question(count: int) -> str:
+    return ngettext(
+        "Send %(count)s delivery again? It keeps its id, so a receiver that has seen it can leave it out.",
+        "Send %(count)s deliveries again? They keep their ids, so a receiver that has seen them can leave them out.",
+        count,
+        count=number(count),
+    )
+
+
+def _began(count: int) -> str:
+    if not count:
+        return _("None of these is given up any more, so nothing was sent again.")
+    return ngettext(
+        "%(count)s delivery is sent again.", "%(count)s deliveries are sent again.", count, count=number(count)
+    )
+
+
+def _ask(question: str, back: str) -> str:
+    return render_template(
+        "components/confirm_page.html",
+        title=_("Send again"),
+        sentence=question,
+        button=_("Send again"),
+        tone="primary",
+        action=request.path,
+        fields=request.form,
+        cancel_url=back,
+    )
+
+
+def _log_url(account_id: str, subscription_id: str) -> str:
+    return url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id)
+
+
+def _to_range(account_id: str, subscription_id: str) -> Any:
+    """Back to the form of the range, with what was entered."""
+    kept = {f"again_{name}": request.form.get(name, "")[:40] for name in ("since", "until", "event")}
+    found = url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id, **kept)
+    return redirect(found + "#range", 303)
+
+
+def _to_delivery(account_id: str, subscription_id: str, delivery_id: str) -> Any:
+    found = url_for(
+        "webhooks.delivery", account_id=account_id, subscription_id=subscription_id, delivery_id=delivery_id
+    )
+    return redirect(found, 303)

@@ -1,0 +1,92 @@
+"""Activating, deactivating, rotating the secret of a webhook, and deleting it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import flash, render_template, request, url_for
+from flask_babel import gettext as _
+from flask_babel import ngettext
+
+from blueprints.access import allow
+from blueprints.page import actor, number
+from core.db import transaction
+from domain.events import subscription as subscriptions
+from domain.events.delivery import questions
+
+from .screen import ONE, screen, to_list, to_log
+
+
+@screen.post(ONE + "/activity")
+@allow("webhooks:manage")
+def switch(account_id: str, subscription_id: str) -> Any:
+    """Activate or deactivate; what waits stays queued meanwhile."""
+    is_active = request.form.get("active") == "1"
+    with transaction():
+        subscriptions.set_active(subscriptions.get(account_id, subscription_id, lock=True), is_active, actor())
+    if is_active:
+        flash(_("The webhook is active again. What waited is sent now."), "success")
+    else:
+        flash(_("The webhook is inactive: it gets nothing new, and what waits stays queued."), "success")
+    return to_log(account_id, subscription_id)
+
+
+@screen.post(ONE + "/rotation")
+@allow("webhooks:manage")
+def rotate(account_id: str, subscription_id: str) -> Any:
+    """Give it a new secret, which is on this answer alone: in no address, no cookie and no log."""
+    found = subscriptions.get(account_id, subscription_id)
+    if request.form.get("confirmed") != "1":
+        return _ask(account_id, subscription_id, _("Rotate the secret"), rotation_question(), _("Rotate"), "primary")
+    with transaction():
+        found = subscriptions.get(account_id, subscription_id, lock=True)
+        secret = subscriptions.rotate(found, actor())
+    found = subscriptions.get(account_id, subscription_id)
+    return render_template("webhooks/rotated.html", subscription=found, secret=secret)
+
+
+@screen.post(ONE + "/removal")
+@allow("webhooks:manage")
+def delete(account_id: str, subscription_id: str) -> Any:
+    """Delete a webhook, once it was read what happens to what waits."""
+    subscriptions.get(account_id, subscription_id)
+    if request.form.get("confirmed") != "1":
+        waiting = questions.health(account_id, subscription_id)[subscription_id].waiting
+        return _ask(account_id, subscription_id, _("Delete the webhook"), removal_question(waiting), _("Delete"))
+    with transaction():
+        found = subscriptions.get(account_id, subscription_id, lock=True)
+        url = found.url
+        subscriptions.delete(found, actor())
+    flash(_("The webhook to %(url)s is deleted. Its log stays.", url=url), "success")
+    return to_list(account_id)
+
+
+def rotation_question() -> str:
+    return _(
+        "Everything sent from now on is signed with a new secret, also what waits. "
+        "Let the receiver accept the old and the new one for seven minutes."
+    )
+
+
+def removal_question(waiting: int) -> str:
+    if not waiting:
+        return _("Nothing is sent to it any more. This cannot be taken back.")
+    return ngettext(
+        "Nothing is sent to it any more, and %(count)s delivery that waits is cancelled. This cannot be taken back.",
+        "Nothing is sent to it any more, and %(count)s deliveries that wait are cancelled. This cannot be taken back.",
+        waiting,
+        count=number(waiting),
+    )
+
+
+def _ask(account_id: str, subscription_id: str, title: str, sentence: str, button: str, tone: str = "danger") -> str:
+    return render_template(
+        "components/confirm_page.html",
+        title=title,
+        sentence=sentence,
+        button=button,
+        tone=tone,
+        action=request.path,
+        fields=request.form,
+        cancel_url=url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id),
+    )

@@ -1,0 +1,62 @@
+"""Counts of deliveries for screens: how an account's went lately, and how many a re-fire would begin again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Select, func, select
+
+from core import clock, ids
+from core.db import db
+
+from ..subscription import Subscription
+from .record import Delivery
+
+
+@dataclass(frozen=True)
+class Lately:
+    """An account's deliveries: what waits now, and what came of those queued in the last 24 hours."""
+
+    subscriptions: int
+    waiting: int
+    accepted: int
+    exhausted: int
+
+    @property
+    def success_rate(self) -> float | None:
+        """Accepted among settled, 0 to 1; None where nothing was settled."""
+        settled = self.accepted + self.exhausted
+        return self.accepted / settled if settled else None
+
+
+def lately(account_id: str) -> Lately:
+    """How the account's deliveries stand. Looks at the subscriptions that are not deleted."""
+    mine = list(
+        db.session.scalars(
+            select(Subscription.id).where(Subscription.account_id == account_id, Subscription.deleted_at.is_(None))
+        )
+    )
+    if not mine:
+        return Lately(0, 0, 0, 0)
+    waiting = _count(Delivery.subscription_id.in_(mine), Delivery.state == "queued")
+    first = ids.first_of("dlv", clock.now_ms() - clock.DAY_MS)
+    query: Select[str, int] = select(Delivery.state, func.count()).group_by(Delivery.state)
+    query = query.where(Delivery.subscription_id.in_(mine), Delivery.id >= first)
+    by_state: dict[str, int] = {row[0]: row[1] for row in db.session.execute(query)}
+    return Lately(len(mine), waiting, by_state.get("accepted", 0), by_state.get("exhausted", 0))
+
+
+def exhausted(subscription_id: str, since: int, until: int, event: str = "") -> int:
+    """How many deliveries `refiring.refire_range` would begin again; times are epoch ms, inclusive."""
+    conditions: list[ColumnElement[bool]] = [
+        Delivery.subscription_id == subscription_id,
+        Delivery.state == "exhausted",
+        Delivery.created_at.between(since, until),
+    ]
+    if event:
+        conditions.append(Delivery.event == event)
+    return _count(*conditions)
+
+
+def _count(*conditions: ColumnElement[bool]) -> int:
+    return db.session.scalar(select(func.count()).select_from(Delivery).where(*conditions)) or 0
