@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import nullcontext
 from typing import Any
 
@@ -22,6 +23,8 @@ from .sentences import sentence
 
 log = structlog.get_logger(__name__)
 
+# The disk, the user's quota or the process's largest file is used up.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 PAGES = frozenset({400, 403, 404, 405, 413, 429, 500, 503})
 
 
@@ -32,6 +35,7 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(NotFound, lambda error: _show(404))
     app.register_error_handler(Refused, _refused)
     app.register_error_handler(DBAPIError, _storage)
+    app.register_error_handler(OSError, _file_system)
     app.register_error_handler(Exception, _unexpected)
 
 
@@ -64,6 +68,14 @@ def _storage(error: DBAPIError) -> Any:
     if trouble == "STORAGE_FULL":
         return _show(507, sentence(Refused("STORAGE_FULL")))
     return _show(503, sentence(Refused("STORAGE_BUSY")), headers={"Retry-After": "5"})
+
+
+def _file_system(error: OSError) -> Any:
+    if error.errno not in NO_ROOM:
+        return _unexpected(error)
+    db.session.rollback()
+    log.error("storage", trouble="STORAGE_FULL", error=str(error))
+    return _show(507, sentence(Refused("STORAGE_FULL")))
 
 
 def _unexpected(error: Exception) -> Any:

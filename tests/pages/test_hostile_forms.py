@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import resource
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from core import clock
@@ -81,3 +83,16 @@ def test_screens_make_their_forms_of_the_one_that_reads_no_files():
     screens = Path(__file__).parents[2] / "blueprints"
     theirs = {str(file.relative_to(screens)) for file in screens.rglob("*.py") if "(FlaskForm):" in file.read_text()}
     assert theirs == {"fields.py", "admin/imports/__init__.py"}
+
+
+def test_a_file_for_which_the_disk_has_no_room_is_refused_and_dropped(app: Flask, alice: FlaskClient, world: World):
+    data = {"csrf_token": csrf(alice, world.campaign), "file": (io.BytesIO(b"email\n" + b"x" * 400_000), "a.csv")}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))
+    try:
+        answer = alice.post(f"{world.campaign}/import", data=data, content_type="multipart/form-data")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert answer.status_code == 507
+    assert "The disk is full" in answer.text
+    assert list(app.config["SETTINGS"].files_path.iterdir()) == []
