@@ -84,9 +84,9 @@ class RotatedSecret(TypedDict):
 class DeliveryEnvelope(TypedDict):
     """The body of a delivery (service.md 2.6). `timestamp` is this attempt's; all attempts share `id`."""
 
-    id: str
-    eventId: str | None
-    event: str
-    accountId: str
-    timestamp: EpochMs
-    payload: dict[str, Any]
+    id: Annotated[str, Field(description="The delivery. All its attempts share it.")]
+    eventId: Annotated[str | None, Field(description="What happened. Null in deliveries from before it existed.")]
+    event: Annotated[str, Field(description="The event's name.")]
+    accountId: Annotated[str, Field(description="The account where it happened.")]
+    timestamp: Annotated[int, Field(description="Epoch milliseconds of this attempt.")]
+    payload: Annotated[dict[str, Any], Field(description="What the catalogue says of this event.")]

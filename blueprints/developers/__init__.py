@@ -9,7 +9,7 @@ from blueprints.page import show
 from contract.participants import MOST_KEYS
 from domain.accounts.permissions import SENSITIVE_SCOPES
 
-from . import reference, words
+from . import receiving, reference, words
 
 developers = Blueprint("developers", __name__)
 developers.add_app_template_filter(words.coded, "coded")
@@ -29,4 +29,9 @@ def index() -> str:
         sensitive=SENSITIVE_SCOPES,
         errors=words.ERRORS,
         most_keys=MOST_KEYS,
+        receiving=receiving,
+        catalogue=receiving.catalogue(),
+        delivery_headers=words.HEADERS,
+        event_groups=words.EVENT_GROUPS,
+        raised_by=words.RAISED_BY,
     )

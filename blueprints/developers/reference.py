@@ -87,9 +87,9 @@ def _described(operations: Operations, declared: Declared, document: dict[str, A
         summary=summary,
         further=further,
         query=[_parameter(each, schemas) for each in said.get("parameters", [])],
-        body=_properties(_content(said["requestBody"]), schemas) if "requestBody" in said else [],
-        answer=_properties(data, schemas),
-        meta=_properties(meta, schemas),
+        body=properties(_content(said["requestBody"]), schemas) if "requestBody" in said else [],
+        answer=properties(data, schemas),
+        meta=properties(meta, schemas),
         statuses=sorted(declared.answers),
         codes=list(_codes(said)),
         is_list=declared.is_list,
@@ -117,7 +117,8 @@ def _codes(said: dict[str, Any]) -> Iterator[str]:
             yield from _content(response)["allOf"][1]["properties"]["code"]["enum"]
 
 
-def _properties(schema: dict[str, Any], schemas: dict[str, Any]) -> list[Property]:
+def properties(schema: dict[str, Any], schemas: dict[str, Any]) -> list[Property]:
+    """The rows of an object's schema, the required ones first."""
     schema = _resolved(schema, schemas)
     required = schema.get("required", [])
     rows = [_property(name, part, name in required, schemas) for name, part in schema.get("properties", {}).items()]

@@ -10,13 +10,16 @@ from markupsafe import Markup, escape
 
 from contract.envelope import ErrorCode
 from domain.accounts.permissions import Scope
+from outbound import signing
 
 _CODE = re.compile(r"`([^`]+)`")
 
 
 def coded(sentence: object) -> Markup:
-    """A sentence with its `names` set as code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(sentence))))  # noqa: S704  escaped one step before
+    """A sentence with its `names` set as code; a template's own is markup already."""
+    # A lazy sentence calls itself markup too, and is not.
+    text = sentence if isinstance(sentence, Markup) else escape(str(sentence))
+    return Markup(_CODE.sub(r"<code>\1</code>", str(text)))  # noqa: S704  escaped one step before
 
 
 TITLES: dict[str, LazyString] = {
@@ -68,4 +71,38 @@ ERRORS: dict[ErrorCode, tuple[int, LazyString]] = {
     "MODEL_DISABLED": (503, lazy("The operator switched the assistant off. Try again later.")),
     "STORAGE_BUSY": (503, lazy("Nothing was written. Repeat the call after the seconds in `Retry-After`.")),
     "STORAGE_FULL": (507, lazy("Nothing was written. Tell the operator.")),
+}
+
+HEADERS: dict[str, LazyString] = {
+    signing.EVENT: lazy("The event's name."),
+    signing.DELIVERY: lazy("The delivery's id, the same as `id` in the body."),
+    signing.TIMESTAMP: lazy("Epoch milliseconds of this attempt."),
+    signing.SIGNATURE: lazy("`sha256=` and the hex HMAC-SHA256 of the raw body."),
+    signing.SIGNATURE_V2: lazy(
+        "`t=<timestamp>,sha256=<hex>`: the HMAC-SHA256 of the timestamp, a full stop and the body."
+    ),
+}
+
+EVENT_GROUPS: dict[str, LazyString] = {
+    "Participants": lazy("Participants"),
+    "Submissions": lazy("Submissions"),
+    "Campaigns": lazy("Campaigns"),
+    "Assessments": lazy("Assessments"),
+    "Availability": lazy("Availability"),
+    "Registration forms": lazy("Registration forms"),
+    "Registrations": lazy("Registrations"),
+    "Communications": lazy("Communications"),
+    "Files": lazy("Files"),
+    "Account and identity": lazy("Account and identity"),
+    "Diagnostics": lazy("Diagnostics"),
+}
+
+# What raises each event that the product raises by now.
+RAISED_BY: dict[str, LazyString] = {
+    "participant.joined": lazy("Somebody comes onto a roster: by hand, by an import or over the API."),
+    "campaign.created": lazy("A campaign is created."),
+    "campaign.updated": lazy("A campaign's name, description, passcode or times are changed."),
+    "campaign.status.changed": lazy("A campaign is launched, closed, reopened or archived, by hand or on schedule."),
+    "campaign.transition.executed": lazy("Together with `campaign.status.changed`; it names the step that was taken."),
+    "webhook.test": lazy("Somebody sends a test from the webhook's page. It goes to that webhook alone."),
 }

@@ -6,22 +6,26 @@ import json
 import re
 import shlex
 from html import unescape
+from typing import Any
 
 import pytest
+import time_machine
 
-from blueprints.api import docstrings
-from blueprints.api.examples import EXAMPLES
+from blueprints.api import deliveries, docstrings
+from blueprints.api.examples import EXAMPLES, PAYLOAD_EXAMPLES
 from blueprints.api_v1 import operations as v1
 from blueprints.api_v2 import operations as v2
 from blueprints.developers import words
 from contract.contacts import ContactWrite
 from contract.envelope import ErrorCode
-from contract.webhooks import WebhookRegister
+from contract.events import CATALOGUE, EVENTS, PAYLOADS
+from contract.webhooks import DeliveryEnvelope, WebhookRegister
 from core.db import transaction
 from domain.accounts.permissions import SCOPES
 from domain.campaigns import contacts
 from domain.events import subscription
 from domain.events.audit import COMMAND_LINE
+from outbound import signing
 from tests import world as worlds
 
 DECLARED = [*v2.declared, *v1.declared]
@@ -58,6 +62,12 @@ def _webhook(world):
 def blocks(page, kind):
     """Id and text of every block of code of one kind."""
     found = re.findall(rf'<pre id="([^"]+)"[^>]*data-kind="{kind}"><code>(.*?)</code></pre>', page, re.DOTALL)
+    return {name: unescape(text) for name, text in found}
+
+
+def blocks_by_id(page):
+    """Id and text of every block of code."""
+    found = re.findall(r'<pre id="([^"]+)"[^>]*><code>(.*?)</code></pre>', page, re.DOTALL)
     return {name: unescape(text) for name, text in found}
 
 
@@ -120,6 +130,34 @@ def test_every_code_scope_and_operation_stands_on_it(page):
         assert f'id="{declared.name}"' in page
 
 
+def test_the_code_it_shows_verifies_the_request_it_shows(page):
+    head, _, body = blocks_by_id(page)["deliveries-request"].partition("\n\n")
+    headers = dict(line.split(": ", 1) for line in head.splitlines()[1:])
+    code: dict[str, Any] = {}
+    exec(blocks_by_id(page)["deliveries-python"], code)
+    sent = int(headers["X-Service-Timestamp"]) / 1000
+    with time_machine.travel(sent + 299, tick=False):
+        assert code["is_genuine"](headers, body.encode())
+        assert not code["is_genuine"](headers, body.encode() + b" ")
+        assert not code["is_genuine"]({}, body.encode())
+        assert not code["is_genuine"]({"X-Service-Signature-V2": "t=é,sha256=é"}, body.encode())
+    with time_machine.travel(sent + 301, tick=False):
+        assert not code["is_genuine"](headers, body.encode())
+    found = signing.explain(headers, body.encode(), "put-a-long-random-text-here", round(sent * 1000))
+    assert [each.code for each in found] == ["V1_OK", "V2_OK"]
+    assert json.loads(body).keys() == DeliveryEnvelope.__annotations__.keys()
+
+
+def test_every_event_of_the_catalogue_is_told_with_what_raises_it(page):
+    assert words.RAISED_BY.keys() == PAYLOADS.keys()
+    assert words.EVENT_GROUPS.keys() == CATALOGUE.keys()
+    assert words.HEADERS.keys() == deliveries.HEADERS.keys()
+    for name in EVENTS:
+        assert f'<tr id="event-{name}">' in page
+    shown = {name.removeprefix("payload-"): json.loads(text) for name, text in blocks(page, "payload").items()}
+    assert shown == PAYLOAD_EXAMPLES
+
+
 def test_the_links_within_it_lead_somewhere(stranger, page):
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
@@ -143,6 +181,11 @@ def test_the_words_of_operations_come_into_the_catalogues(declared):
     with open(declared.view.__code__.co_filename, "rb") as source:
         found = {message for _, _, message, _ in docstrings.extract(source, [], [], {})}
     assert set(docstrings.paragraphs(declared.view.__doc__)) <= found
+
+
+def test_a_lazy_sentence_is_no_markup_either(app):
+    with app.test_request_context():
+        assert words.coded(words.HEADERS[signing.SIGNATURE_V2]).startswith("<code>t=&lt;timestamp&gt;,sha256=")
 
 
 def test_a_sentence_s_names_are_set_as_code_and_nothing_else_is_markup():

@@ -1,0 +1,91 @@
+"""What the reference says of the requests that this service sends: one worked out, the code that verifies it, and
+every event of the catalogue."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from blueprints.api import examples, openapi
+from blueprints.api.deliveries import HEADERS
+from blueprints.api_v2 import operations
+from contract.events import CATALOGUE, PAYLOADS
+from domain.events.catalogue import AT_MOST_ONCE
+from domain.events.delivery import record
+from outbound import signing
+
+from .reference import Property, properties
+
+SHOWN_EVENT = "campaign.status.changed"
+VERIFY = '''\
+import hashlib
+import hmac
+import time
+
+SECRETS = ["put-a-long-random-text-here"]  # two of them while you rotate
+TOLERANCE_MS = 5 * 60 * 1000
+
+
+def is_genuine(headers, raw_body):
+    """Whether a request is ours: its headers by name, its body as the bytes that came."""
+    signature = headers.get("X-Service-Signature-V2", "")
+    timestamp, _, digest = signature.removeprefix("t=").partition(",sha256=")
+    signed = timestamp.encode() + b"." + raw_body
+    known = any(
+        hmac.compare_digest(hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest().encode(), digest.encode())
+        for secret in SECRETS
+    )
+    return known and time.time() * 1000 - int(timestamp) <= TOLERANCE_MS
+'''
+
+
+@dataclass(frozen=True)
+class Told:
+    """One event of the catalogue. `payload` and `example` are empty for one that is still to come."""
+
+    name: str
+    is_at_most_once: bool
+    payload: list[Property]
+    example: str
+
+
+def catalogue() -> list[tuple[str, list[Told]]]:
+    """The catalogue's groups with their events, in its order."""
+    document = openapi.document(operations, "webhooks")
+    return [(group, [_told(name, document) for name in names]) for group, names in CATALOGUE.items()]
+
+
+def envelope() -> list[Property]:
+    """The properties of a delivery's body, in their order."""
+    schemas = openapi.document(operations, "webhooks")["components"]["schemas"]
+    return properties(schemas["DeliveryEnvelope"], schemas)
+
+
+def request() -> str:
+    """A whole request as a receiver gets it, with signatures that fit it."""
+    body = shown_body()
+    secret = examples.EXAMPLES["registerWebhook"].body or {}
+    headers = signing.headers(SHOWN_EVENT, examples.DELIVERY, examples.SENT_AT, body, secret["secret"])
+    first = ["POST /assessor HTTP/1.1", "Host: hooks.example.com", "Content-Type: application/json"]
+    return "\n".join([*first, *(f"{name}: {value}" for name, value in headers.items()), "", body.decode()])
+
+
+def shown_body() -> bytes:
+    """The exact bytes of the body in `request`."""
+    payload = json.dumps(examples.PAYLOAD_EXAMPLES[SHOWN_EVENT], separators=(",", ":"))
+    return record.body(examples.DELIVERY, examples.EVENT, SHOWN_EVENT, examples.ACCOUNT, examples.SENT_AT, payload)
+
+
+def headers() -> list[str]:
+    """The names of the headers, in their order."""
+    return list(HEADERS)
+
+
+def _told(name: str, document: dict[str, Any]) -> Told:
+    if name not in PAYLOADS:
+        return Told(name, name in AT_MOST_ONCE, [], "")
+    media = document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]
+    payload = media["schema"]["allOf"][1]["properties"]["payload"]
+    example = json.dumps(media["example"]["payload"], indent=2, ensure_ascii=False)
+    return Told(name, name in AT_MOST_ONCE, properties(payload, document["components"]["schemas"]), example)
