@@ -59,16 +59,19 @@ class Taker(SimpleWorker):
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
         """Leave at once when idle; a job under way gets a few seconds, then its lease and the sweep take over.
 
-        POSTs of deliveries that are under way in this process are waited for either way.
+        POSTs of deliveries that are under way in this process are waited for either way. Being told again changes
+        nothing.
         """
-        self.leaving = True
+        if stopping.is_asked():
+            return
         stopping.ask()
-        if self.get_state() != WorkerStatus.BUSY:
-            raise StopRequested
-        self._stop_requested = True
+        self.leaving = self._stop_requested = True
         cut = threading.Timer(UNDER_WAY_SECONDS, _cut)
         cut.daemon = True
         cut.start()
+        if self.get_state() != WorkerStatus.BUSY:
+            # Raised wherever the process stands, so now and then inside code that swallows it: then the timer ends it.
+            raise StopRequested
 
     def subscribe(self) -> None:
         """RQ's remote commands are not used here; their thread would complain every 2 s while Redis is away."""
@@ -84,8 +87,7 @@ def run(app: Flask) -> int:
     redis = connection_for_worker(app.config["SETTINGS"])
     # The client's own retries would hold up a stop for seconds; this loop retries instead.
     redis.set_retry(Retry(NoBackoff(), 0))
-    signal.signal(signal.SIGINT, _leave)
-    signal.signal(signal.SIGTERM, _leave)
+    _leave_when_told()
     try:
         while not _take(app, redis):
             time.sleep(RECONNECT_SECONDS)
@@ -103,6 +105,8 @@ def _take(app: Flask, redis: Redis) -> bool:
         taker.work(logging_level="WARNING")
     except RedisError as error:
         log.warning("taker_without_redis", error=type(error).__name__, retry_in_seconds=RECONNECT_SECONDS)
+    finally:
+        _leave_when_told()  # RQ leaves its own handlers, of a worker that is no more
     return taker is not None and taker.leaving
 
 
@@ -112,8 +116,14 @@ def _cut() -> None:
     os._exit(0)
 
 
+def _leave_when_told() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+
+
 def _leave(number: int, frame: FrameType | None) -> None:
-    sys.exit(0)
+    if not stopping.is_asked():
+        sys.exit(0)
 
 
 def _peak_mib() -> float:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from redis import Redis
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE_SECONDS = 20.0
@@ -102,6 +103,11 @@ def wait_for(question: Callable[[], object], seconds: float = PATIENCE_SECONDS) 
         assert time.monotonic() - began < seconds, f"it did not happen in {seconds:.0f} s"
         time.sleep(0.02)
     return time.monotonic() - began
+
+
+def has_taker(redis_url: str) -> bool:
+    """Whether a taker waits for jobs there."""
+    return bool(Redis.from_url(redis_url).scard("rq:workers"))
 
 
 def peak_mib(process: subprocess.Popen[bytes]) -> float:

@@ -145,20 +145,3 @@ def test_killed_between_the_commit_and_the_wake_up(parts: Parts, world: World, h
     parts.start("loop")
     wait_for(lambda: hooks.states() == ["accepted"] * 3)
     assert len(hook.got) == 3
-
-
-def test_killed_again_and_again_loses_nothing(parts: Parts, world: World, hook: Receiver) -> None:
-    hook.seconds = 0.05
-    for _ in range(3):
-        hooks.subscribe(world, hook.url)
-    hooks.happen(world, 200)
-    for _ in range(2):
-        killed, before = parts.start("loop"), len(hook.got)
-        wait_for(lambda before=before: len(hook.got) > before + 80)  # type: ignore[misc]
-        kill(killed)
-    parts.start("loop")
-    wait_for(lambda: set(hooks.states()) == {"accepted"})
-    times = Counter(hook.ids)
-    assert len(times) == 600
-    assert sum(times.values()) - 600 <= 2 * 64, "no more goes twice than was under way at the kills"
-    assert len(hooks.attempts()) == 600

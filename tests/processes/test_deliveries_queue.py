@@ -1,0 +1,156 @@
+"""Valkey away, lost with its keys, frozen: what is at-least-once arrives by the sweep, what is at-most-once is counted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from app import create_app
+from core.db import db, transaction
+from domain.events import event
+from domain.events.catalogue import AT_MOST_ONCE
+from domain.events.delivery import tally
+from tests.jobs import hooks
+from tests.processes.parts import SWEPT_SECONDS, Parts, has_taker, on_sqlite, wait_for
+from tests.servers import valkey
+from tests.servers.receiver import Receiver, receiver
+from tests.servers.valkey import Valkey
+from tests.world import World
+
+pytestmark = on_sqlite
+
+AT_ONCE_SECONDS = 1.5  # sooner than a sweep is sure to come
+
+
+@pytest.fixture
+def hook() -> Iterator[Receiver]:
+    with receiver() as made:
+        yield made
+
+
+@pytest.fixture
+def own_valkey() -> Iterator[Valkey]:
+    """One that a test may break."""
+    with valkey.server() as server:
+        yield server
+
+
+@contextmanager
+def with_queue(app: Flask, redis_url: str) -> Iterator[Parts]:
+    """The same installation with a queue of its own, for this process too."""
+    settings = replace(app.config["SETTINGS"], redis_url=redis_url)
+    other = create_app(settings)
+    with other.app_context():
+        parts = Parts(other)
+        try:
+            yield parts
+        finally:
+            parts.stop()
+            db.session.remove()
+            db.engine.dispose()
+
+
+def happens_and_arrives(world: World, hook: Receiver, within: float, times: int = 1) -> float:
+    """The seconds from the event to its last POST."""
+    before = len(hook.got)
+    hooks.happen(world, times)
+    return wait_for(lambda: len(hook.got) == before + times, within)
+
+
+def announce(world: World, name: str) -> None:
+    with transaction():
+        event.announce(world.account_id, name, {"number": 1})
+
+
+def lost() -> dict[str, int]:
+    db.session.rollback()
+    return {name: count for name, count in tally.counts().items() if name.startswith("lost.")}
+
+
+def test_without_a_queue_from_the_start_the_sweep_delivers(app: Flask, world: World, hook: Receiver) -> None:
+    hooks.subscribe(world, hook.url)
+    with with_queue(app, "unix:///nonexistent/valkey.sock") as parts:
+        parts.start()  # the whole worker: takers that find no queue must not hold up the loop
+        hooks.happen(world)
+        wait_for(lambda: len(hook.got) == 1)
+        took = happens_and_arrives(world, hook, SWEPT_SECONDS, times=20)
+        assert took < SWEPT_SECONDS and len(set(hook.ids)) == 21
+
+
+def test_a_queue_lost_with_its_keys_costs_seconds_and_no_delivery(
+    app: Flask, world: World, hook: Receiver, own_valkey: Valkey
+) -> None:
+    hook.seconds = 0.1
+    hooks.subscribe(world, hook.url)
+    with with_queue(app, own_valkey.url) as parts:
+        parts.start()
+        wait_for(lambda: has_taker(own_valkey.url))
+        assert happens_and_arrives(world, hook, SWEPT_SECONDS) < AT_ONCE_SECONDS
+        hooks.happen(world, 200)
+        wait_for(lambda: len(hook.got) > 50)
+        own_valkey.stop()
+        hooks.happen(world, 5)
+        wait_for(lambda: len(hook.got) == 206)
+        time.sleep(0.3)
+        assert happens_and_arrives(world, hook, SWEPT_SECONDS) < SWEPT_SECONDS
+        wait_for(lambda: set(hooks.states()) == {"accepted"})
+        assert len(hook.got) == 207 == len(set(hook.ids))
+
+
+def test_a_frozen_queue_holds_up_a_change_for_a_second_and_the_delivery_for_a_sweep(
+    app: Flask, world: World, hook: Receiver, own_valkey: Valkey
+) -> None:
+    hooks.subscribe(world, hook.url)
+    with with_queue(app, own_valkey.url) as parts:
+        parts.start()
+        wait_for(lambda: has_taker(own_valkey.url))
+        own_valkey.freeze()
+        try:
+            took = []
+            for _ in range(2):
+                began = time.monotonic()
+                hooks.happen(world)
+                took.append(time.monotonic() - began)
+            assert took[0] < 1.5 and took[1] < 0.3, "once, and then the breaker holds"
+            wait_for(lambda: len(hook.got) == 2, SWEPT_SECONDS)
+        finally:
+            own_valkey.thaw()
+        wait_for(lambda: hooks.states() == ["accepted"] * 2)
+        assert len(set(hook.ids)) == 2
+
+
+@pytest.mark.parametrize("name", sorted(AT_MOST_ONCE))
+def test_an_at_most_once_event_is_sent_while_the_queue_is_there(app: Flask, world: World, name: str) -> None:
+    subscription_id = hooks.subscribe(world, "http://127.0.0.1:9/hook", name)
+    announce(world, name)
+    assert [row.event for row in hooks.rows(subscription_id)] == [name] and lost() == {}
+
+
+def test_an_at_most_once_event_of_a_cut_queue_is_counted_and_never_comes(
+    app: Flask, world: World, hook: Receiver, own_valkey: Valkey
+) -> None:
+    hooks.subscribe(world, hook.url, *AT_MOST_ONCE, "campaign.updated")
+    first, second, third = sorted(AT_MOST_ONCE)
+    with with_queue(app, own_valkey.url) as parts:
+        parts.start()
+        wait_for(lambda: has_taker(own_valkey.url))
+        own_valkey.stop()
+        announce(world, first)
+        own_valkey.start()
+        announce(world, second)  # past the breaker: a queue that is back loses nothing
+        wait_for(lambda: len(hook.got) == 1, SWEPT_SECONDS)
+        own_valkey.freeze()
+        began = time.monotonic()
+        announce(world, third)
+        assert time.monotonic() - began < 1.5
+        own_valkey.thaw()  # which now finds in its socket what was asked in vain
+        assert lost() == {f"lost.{first}": 1, f"lost.{third}": 1}
+        assert happens_and_arrives(world, hook, SWEPT_SECONDS) < SWEPT_SECONDS
+        time.sleep(SWEPT_SECONDS / 2)
+    assert [got.json["event"] for got in hook.got] == [second, "campaign.updated"]
+    assert sorted(row.event for row in hooks.rows()) == ["campaign.updated", second]
