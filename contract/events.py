@@ -60,39 +60,51 @@ CATALOGUE: dict[str, tuple[str, ...]] = {
 EVENTS: frozenset[str] = frozenset(name for group in CATALOGUE.values() for name in group)
 
 
-class ParticipantJoined(TypedDict):
-    """Somebody came onto a campaign's roster. The `metadata` is without `takerLink`."""
+_CampaignShown = Annotated[Campaign, Field(description="The campaign as the API shows it.")]
+_StatusBefore = Annotated[CampaignStatus, Field(description="The status before.")]
+_StatusAfter = Annotated[CampaignStatus, Field(description="The status after.")]
 
-    participant: Participant
+
+class ParticipantJoined(TypedDict):
+    """Somebody came onto a campaign's roster."""
+
+    participant: Annotated[
+        Participant, Field(description="The participant as the API shows it, without `takerLink` in `metadata`.")
+    ]
 
 
 class CampaignCreated(TypedDict):
     """A campaign was created."""
 
-    campaign: Campaign
+    campaign: _CampaignShown
 
 
 class CampaignUpdated(TypedDict):
     """A campaign was edited."""
 
-    campaign: Campaign
+    campaign: _CampaignShown
     changed: Annotated[list[str], Field(description="The properties that changed; a passcode is never named.")]
 
 
 # `from` is a word of the language, so these two cannot be written as classes.
 CampaignStatusChanged = TypedDict(
-    "CampaignStatusChanged", {"campaign": Campaign, "from": CampaignStatus, "to": CampaignStatus}
+    "CampaignStatusChanged", {"campaign": _CampaignShown, "from": _StatusBefore, "to": _StatusAfter}
 )
 CampaignTransitionExecuted = TypedDict(
     "CampaignTransitionExecuted",
-    {"campaign": Campaign, "transition": Transition, "from": CampaignStatus, "to": CampaignStatus},
+    {
+        "campaign": _CampaignShown,
+        "transition": Annotated[Transition, Field(description="The step that was taken.")],
+        "from": _StatusBefore,
+        "to": _StatusAfter,
+    },
 )
 
 
 class WebhookTest(TypedDict):
     """Somebody asked for a test of this webhook."""
 
-    subscription: WebhookSubscription
+    subscription: Annotated[WebhookSubscription, Field(description="This webhook as the API shows it.")]
 
 
 PAYLOADS: dict[str, Any] = {

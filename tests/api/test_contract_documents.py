@@ -63,5 +63,9 @@ def test_refusals_say_when_to_try_again_and_which_codes_they_carry():
     assert "Retry-After" in responses["503"]["headers"]
     codes = responses["403"]["content"]["application/json"]["schema"]["allOf"][1]["properties"]["code"]["enum"]
     assert codes == ["ACCOUNT_NOT_IN_SCOPE", "SCOPE_REQUIRED"]
+    register = next(declared for declared in v2.declared if declared.name == "registerWebhook")
+    responses = documents.operation(register)["responses"]
+    codes = responses["400"]["content"]["application/json"]["schema"]["allOf"][1]["properties"]["code"]["enum"]
+    assert codes == ["INVALID_BODY", "UNKNOWN_EVENT_TYPES", "WEBHOOK_URL_REFUSED"]
     known = set(ErrorCode.__args__)
     assert all(set(codes) <= known for _, codes in openapi.FAILURES.values())

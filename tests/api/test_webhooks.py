@@ -1,10 +1,15 @@
 """service.md 4.1, 4.2 and 4.4, contract 2: webhooks over the API."""
 
+import json
+import socket
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import select, update
 
 from core import vault
 from core.db import db, transaction
+from domain.bundle.dump import dump
 from domain.events import event, subscription
 from domain.events.audit import COMMAND_LINE, AuditEntry
 from domain.events.delivery import Delivery
@@ -318,3 +323,51 @@ def test_a_deleted_webhook_cannot_be_rotated(v1, webhook, world):
     with transaction():
         subscription.delete(subscription.get(world.account_id, webhook), COMMAND_LINE)
     assert code_of(v1.post(f"/webhooks/{webhook}/rotate-secret", {})) == (404, "NOT_FOUND")
+
+
+@pytest.fixture
+def resolver(monkeypatch):
+    """The world's names as the test says; `asked` notes each look-up. Any other name is looked up as ever."""
+    names, asked, ask = {}, [], socket.getaddrinfo
+
+    def look_up(host, port, *rest, **more):
+        if host not in names:
+            return ask(host, port, *rest, **more)
+        asked.append(names["on_question"]())
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in names[host]]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    names["on_question"] = lambda: None
+    return names, asked
+
+
+def test_a_name_that_leads_to_a_private_address_is_refused(caller, resolver):
+    names, _asked = resolver
+    names["inside.example.com"] = ["10.0.0.7"]
+    names["both.example.com"] = ["93.184.215.14", "127.0.0.1"]
+    names["outside.example.com"] = ["93.184.215.14"]
+    for host in ("inside", "both", "INSIDE"):
+        answer = register(caller, url=f"https://{host}.example.com/")
+        assert code_of(answer) == (400, "WEBHOOK_URL_REFUSED")
+    assert register(caller, url="https://outside.example.com/").status_code == 201
+
+
+def test_no_connection_to_the_database_waits_for_a_name(caller, resolver):
+    names, asked = resolver
+    pool = db.engine.pool
+    names["slow.example.com"] = ["93.184.215.14"]
+    names["on_question"] = pool.checkedout
+    assert register(caller, url="https://slow.example.com/").status_code == 201
+    assert asked == [0]
+
+
+def test_a_private_receiver_is_taken_where_the_installation_allows_it(app, caller, monkeypatch):
+    monkeypatch.setitem(app.config, "SETTINGS", replace(app.config["SETTINGS"], webhook_allow_private_hosts=True))
+    assert register(caller, url="http://127.0.0.1:8080/").status_code == 201
+    assert code_of(register(caller, url="ftp://127.0.0.1/")) == (400, "WEBHOOK_URL_REFUSED")
+
+
+def test_the_secret_is_in_no_bundle(caller, webhook, world):
+    dumped = json.dumps(dump(world.account_id))
+    assert SECRET not in dumped
+    assert row(webhook).sealed_secret not in dumped
