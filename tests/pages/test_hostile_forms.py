@@ -27,6 +27,7 @@ FORMS = {
     "*/edit": "name description starts_at ends_at",
     "*/roster/new": "email first_name language",
     "*/roster/{participant}": "first_name language",
+    "+/webhooks/new": "url events groups secret",
     "/me/profile": "name language",
     "/me/password": "current password again",
 }

@@ -7,13 +7,13 @@ from typing import Any
 from flask import flash, redirect, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
-from flask_wtf import FlaskForm
 from pydantic import ValidationError
 from sqlalchemy import select
 from wtforms import PasswordField, SelectMultipleField, StringField
 
 from blueprints import webhook_urls
 from blueprints.access import allow
+from blueprints.fields import Form
 from blueprints.form_errors import place
 from blueprints.page import actor, is_fragment, show
 from contract.webhooks import LEAST_SECRET, MOST_SECRET, WebhookRegister
@@ -30,7 +30,7 @@ from .screen import BASE, screen
 MOST_DELETED = 20
 
 
-class RegisterForm(FlaskForm):
+class RegisterForm(Form):
     """A new webhook. The secret is never written back into the form."""
 
     url = StringField(lazy("URL"), filters=[lambda value: (value or "").strip()])
