@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, current_app
 
 from blueprints.access import allow_anyone
+from blueprints.admin.webhooks.words import GROUPS
 from blueprints.page import show
 from contract.participants import MOST_KEYS
 from domain.accounts.permissions import SENSITIVE_SCOPES
@@ -32,6 +33,6 @@ def index() -> str:
         receiving=receiving,
         catalogue=receiving.catalogue(),
         delivery_headers=words.HEADERS,
-        event_groups=words.EVENT_GROUPS,
+        event_groups=GROUPS,
         raised_by=words.RAISED_BY,
     )

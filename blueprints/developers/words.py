@@ -83,20 +83,6 @@ HEADERS: dict[str, LazyString] = {
     ),
 }
 
-EVENT_GROUPS: dict[str, LazyString] = {
-    "Participants": lazy("Participants"),
-    "Submissions": lazy("Submissions"),
-    "Campaigns": lazy("Campaigns"),
-    "Assessments": lazy("Assessments"),
-    "Availability": lazy("Availability"),
-    "Registration forms": lazy("Registration forms"),
-    "Registrations": lazy("Registrations"),
-    "Communications": lazy("Communications"),
-    "Files": lazy("Files"),
-    "Account and identity": lazy("Account and identity"),
-    "Diagnostics": lazy("Diagnostics"),
-}
-
 # What raises each event that the product raises by now.
 RAISED_BY: dict[str, LazyString] = {
     "participant.joined": lazy("Somebody comes onto a roster: by hand, by an import or over the API."),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import time_machine
 
+from blueprints.admin.webhooks.words import GROUPS
 from blueprints.api import deliveries, docstrings
 from blueprints.api.examples import EXAMPLES, PAYLOAD_EXAMPLES
 from blueprints.api_v1 import operations as v1
@@ -150,7 +151,7 @@ def test_the_code_it_shows_verifies_the_request_it_shows(page):
 
 def test_every_event_of_the_catalogue_is_told_with_what_raises_it(page):
     assert words.RAISED_BY.keys() == PAYLOADS.keys()
-    assert words.EVENT_GROUPS.keys() == CATALOGUE.keys()
+    assert GROUPS.keys() == CATALOGUE.keys()
     assert words.HEADERS.keys() == deliveries.HEADERS.keys()
     for name in EVENTS:
         assert f'<tr id="event-{name}">' in page
