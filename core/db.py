@@ -149,6 +149,8 @@ def storage_trouble(error: DBAPIError) -> str | None:
     """`STORAGE_BUSY` or `STORAGE_FULL` where the database says so by its own code, else None."""
     sqlite_code = getattr(error.orig, "sqlite_errorcode", None)
     if sqlite_code is not None:
+        if sqlite_code == sqlite3.SQLITE_IOERR_SHMSIZE:  # on a full disk the first connection cannot even read
+            return "STORAGE_FULL"
         return {5: "STORAGE_BUSY", 6: "STORAGE_BUSY", 13: "STORAGE_FULL"}.get(sqlite_code & 0xFF)
     state = getattr(error.orig, "sqlstate", None)
     if state in {"55P03", "40P01", "40001", "57014", "53300"}:

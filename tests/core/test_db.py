@@ -1,6 +1,11 @@
-import pytest
+import resource
+from pathlib import Path
 
-from core.db import db, on_commit, transaction
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.exc import DBAPIError
+
+from core.db import db, on_commit, storage_trouble, transaction
 from domain.accounts.account import Account
 
 
@@ -43,3 +48,18 @@ def test_a_transaction_reads_afresh_what_was_read_before(app):
         elsewhere.execute(Account.__table__.update().values(name="After"))
     with transaction():
         assert kept.name == "After"
+
+
+def test_a_database_that_cannot_be_opened_for_want_of_room_is_a_full_disk(tmp_path: Path):
+    engine = create_engine(f"sqlite:///{tmp_path / 'full.db'}")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+    engine.dispose()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(DBAPIError) as refused, engine.connect() as connection:
+            connection.exec_driver_sql("SELECT * FROM sqlite_master")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert storage_trouble(refused.value) == "STORAGE_FULL"
