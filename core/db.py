@@ -6,6 +6,7 @@ transaction begins with `BEGIN IMMEDIATE` and a reading one with `BEGIN`, which 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
