@@ -82,6 +82,7 @@ def running(folder: Path) -> Iterator[Live]:
         settings = Settings(
             instance_path=folder, database_url=f"sqlite:///{folder / 'assessor.db'}", redis_url=queue.url,
             base_url=f"http://127.0.0.1:{port}", secret_key=SECRET_KEY, port=port,
+            webhook_allow_private_hosts=True, webhook_backoff_seconds=(0.2,),
         )  # fmt: skip
         app = create_app(settings)
         world = _people(app)
@@ -123,6 +124,7 @@ def _start(command: list[str], settings: Settings, said: object) -> subprocess.P
     env.update(
         INSTANCE_PATH=str(settings.instance_path), DATABASE_URL=settings.database_url, REDIS_URL=settings.redis_url,
         BASE_URL=settings.base_url, SECRET_KEY=settings.secret_key, PORT=str(settings.port), PYTHONUNBUFFERED="1",
+        WEBHOOK_ALLOW_PRIVATE_HOSTS="1", WEBHOOK_BACKOFF_SECONDS="0.2",
     )  # fmt: skip
     return subprocess.Popen(command, cwd=ROOT, env=env, stdout=said, stderr=said, start_new_session=True)  # type: ignore[call-overload, no-any-return]
 

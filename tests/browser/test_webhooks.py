@@ -1,0 +1,140 @@
+"""A webhook in the browser: registered, tested, failing, sent again, rotated; and what its receiver can check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from blueprints.admin.webhooks import receiver as kit
+from tests.browser import axe
+from tests.browser.conftest import Open
+from tests.browser.live import Live
+from tests.servers.receiver import Receiver, receiver
+
+SOON_MS = 20_000
+
+
+@pytest.fixture
+def listener() -> Iterator[Receiver]:
+    with receiver() as made:
+        yield made
+
+
+def test_alice_registers_a_webhook_and_sees_its_test_arrive(live: Live, open_page: Open, listener: Receiver) -> None:
+    page = open_page("Alice")
+    page.goto(f"{live.acme}/webhooks/new")
+    page.get_by_label("URL").fill("ftp://hooks.example.com/")
+    page.get_by_role("button", name="Register").click()
+    expect(page.locator("#url-error")).to_contain_text("must start with https:// or http://")
+    expect(page.locator("#events-error")).to_contain_text("Choose at least one event.")
+    axe.check(page)
+    page.get_by_label("URL").fill(listener.url)
+    page.get_by_role("group", name="Campaigns").get_by_label("All of this group").check()
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_text("The webhook is registered.")).to_be_visible()
+    axe.check(page)
+    send_a_test(page)
+    expect(page.locator("#delivery")).to_contain_text("Accepted", timeout=SOON_MS)  # by itself
+    assert [got.headers["x-service-event"] for got in listener.got] == ["webhook.test"]
+    expect(page.locator("#body")).to_have_text(listener.got[0].body.decode())
+    axe.check(page)
+    live.new_campaign("Told of")
+    page.get_by_role("link", name="Deliveries").click()
+    expect(page.locator("#delivery-log")).to_contain_text("campaign.created", timeout=SOON_MS)
+    page.get_by_role("combobox", name="Event").first.select_option("webhook.test")
+    expect(page.locator("#delivery-log tbody tr")).to_have_count(1)
+    assert "event=webhook.test" in page.url
+
+
+def test_what_was_given_up_is_ticked_and_sent_again_under_its_id(
+    live: Live, open_page: Open, listener: Receiver
+) -> None:
+    listener.answer = lambda got: 500
+    page = open_page("Alice")
+    register(live, page, listener.url)
+    log = page.url
+    send_a_test(page)
+    expect(page.get_by_text("The receiver answered with an error: 500")).to_be_visible(timeout=SOON_MS)
+    expect(page.get_by_role("button", name="Send again")).to_be_visible(timeout=SOON_MS)
+    axe.check(page)
+    page.goto(log)
+    tick = page.get_by_role("checkbox", name=re.compile("Select dlv_"))
+    tick.check()
+    with page.expect_response(lambda answer: answer.url == log, timeout=SOON_MS):
+        pass  # the log brings itself up to date, and the tick stays
+    expect(tick).to_be_checked()
+    listener.answer = lambda got: 200
+    page.get_by_role("button", name="Send the ticked ones again").click()
+    page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name="Send again").click()
+    expect(page.get_by_text("1 delivery is sent again.")).to_be_visible()
+    expect(page.locator("#delivery-log")).to_contain_text("Accepted", timeout=SOON_MS)
+    assert len(listener.ids) == 4 and len(set(listener.ids)) == 1
+    page.goto(f"{live.acme}")
+    expect(page.get_by_role("heading", name="Webhook deliveries")).to_be_visible()
+
+
+def test_a_rotated_secret_is_copied_once_and_verifies_what_comes(
+    live: Live, open_page: Open, listener: Receiver
+) -> None:
+    page = open_page("Alice")
+    register(live, page, listener.url)
+    log = page.url
+    page.get_by_text("More").click()
+    page.get_by_role("button", name="Give it a secret").click()
+    page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name="Rotate").click()
+    shown = page.get_by_label("Secret", exact=True)
+    expect(shown).to_have_value(re.compile("^whsec_"))
+    secret = shown.input_value()
+    axe.check(page)
+    page.goto(log)
+    assert secret not in page.content()
+    send_a_test(page)
+    expect(page.locator("#delivery")).to_contain_text("Accepted", timeout=SOON_MS)
+    assert secret not in page.content()
+    got, code = listener.got[0], dict[str, Any]()
+    exec(kit.sample("python"), code)
+    assert code["is_genuine"](secret, got.headers, got.body)
+
+    page.goto(f"{live.acme}/webhooks/receiver")
+    check(page, "\n".join(f"{name}: {value}" for name, value in got.headers.items()), got.body.decode(), secret)
+    expect(page.locator("#findings")).to_contain_text("Signature V2 fits")
+    assert secret not in page.content()
+    axe.check(page)
+    check(page, page.get_by_role("textbox", name="Headers").input_value(), got.body.decode() + " ", secret)
+    expect(page.locator("#findings")).to_contain_text("other space at its ends")
+
+
+def test_without_scripts_a_webhook_is_deleted_once_the_consequence_was_read(
+    live: Live, open_page: Open, listener: Receiver
+) -> None:
+    page = open_page("Bob", java_script_enabled=False)
+    register(live, page, listener.url)
+    page.get_by_text("More").click()
+    page.get_by_role("button", name="Delete the webhook").click()
+    expect(page.get_by_text("This cannot be taken back.")).to_be_visible()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("is deleted. Its log stays.")).to_be_visible()
+
+
+def register(live: Live, page: Page, url: str) -> None:
+    page.goto(f"{live.acme}/webhooks/new")
+    page.get_by_label("URL").fill(url)
+    page.get_by_label("file.uploaded").check()
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_text("The webhook is registered.")).to_be_visible()
+
+
+def send_a_test(page: Page) -> None:
+    page.get_by_role("button", name="Send a test").click()
+    expect(page.get_by_text("A test is on its way.")).to_be_visible()
+
+
+def check(page: Page, headers: str, body: str, secret: str) -> None:
+    page.get_by_role("textbox", name="Headers").fill(headers)
+    page.get_by_role("textbox", name="Body").first.fill(body)
+    page.locator("#field-secret").fill(secret)
+    page.get_by_role("button", name="Check").click()
