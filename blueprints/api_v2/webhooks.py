@@ -49,6 +49,8 @@ def register_webhook(call: Call, body: WebhookRegister) -> Response:
         with transaction():
             made = subscriptions.register(call.account_id, body, call.actor)
     except Refused as refused:
+        if refused.code != "UNKNOWN_EVENT_TYPES":
+            raise
         raise unknown_event_types(refused.params["unknown"]) from None
     return answer(subscriptions.as_public(made), status=201)
 
