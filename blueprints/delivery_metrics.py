@@ -1,4 +1,4 @@
-"""How deliveries are doing, for `/metrics`: read from the database, so that it is the same whichever process answers."""
+"""The deliveries in `/metrics`: read from the database, so whichever web process answers tells the same numbers."""
 
 from __future__ import annotations
 
