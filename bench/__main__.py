@@ -1,4 +1,4 @@
-"""`python -m bench [list | upsert | import | page | refusal ...]`: measure the parts that are named, or all."""
+"""`python -m bench [list | upsert | import | page | refusal | deliveries ...]`: measure what is named, or all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 
-from bench import importing, listing, refusal, roster_page, upserting
+from bench import deliveries, importing, listing, refusal, roster_page, upserting
 from bench.installation import Scratch
 from bench.load import LoadFailed
 from bench.table import Line, show
@@ -26,6 +26,7 @@ PARTS: dict[str, tuple[str, Callable[[Scratch], Iterator[Line]]]] = {
     "import": ("Import, from the upload to the report", importing.run),
     "page": ("Roster page of 50 people, one browser", roster_page.run),
     "refusal": ("Refusal of a forged token", refusal.run),
+    "deliveries": (f"Deliveries of webhooks, {deliveries.SUBSCRIPTIONS} subscriptions", deliveries.run),
 }
 
 
