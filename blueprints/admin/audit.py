@@ -143,6 +143,8 @@ def _link(account_id: str, row: AuditEntry) -> str | None:
             return url_for("campaigns.show", account_id=account_id, campaign_id=row.subject_id)
         case "usr":
             return url_for("people.index", account_id=account_id)
+        case "whk":
+            return url_for("webhooks.show", account_id=account_id, subscription_id=row.subject_id)
         case "con" if row.action != "contact.removed":
             return url_for("contacts.index", account_id=account_id, q=row.subject_label)
     return None

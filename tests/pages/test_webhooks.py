@@ -176,15 +176,21 @@ def test_an_inactive_webhook_refuses_a_test(alice: FlaskClient, world: World) ->
 
 
 def test_a_rotated_secret_is_on_one_answer_alone(alice: FlaskClient, world: World) -> None:
-    webhook = subscribe(world, secret=None)
-    asked = send(alice, at(world, webhook, "rotation"), page=at(world, webhook))
-    assert "seven minutes" in asked.text and only(world).sealed_secret is None
-    answer = send(alice, at(world, webhook, "rotation"), page=at(world, webhook), confirmed="1")
+    webhook = subscribe(world)
+    here = at(world, webhook, "rotation")
+    seen = re.search(r'name="seen" value="(\d+)"', alice.get(at(world, webhook)).text)
+    assert seen is not None
+    asked = send(alice, here, page=at(world, webhook), seen=seen[1])
+    assert "seven minutes" in asked.text and vault.unseal(only(world).sealed_secret or "") == SECRET
+    answer = send(alice, here, page=at(world, webhook), confirmed="1", seen=seen[1])
     secret = vault.unseal(only(world).sealed_secret or "")
-    assert secret in answer.text and answer.headers["Cache-Control"] == "no-store"
+    assert secret != SECRET and secret in answer.text and answer.headers["Cache-Control"] == "no-store"
     assert "data-copy" in answer.text and secret not in str(answer.headers)
     assert secret not in alice.get(at(world, webhook)).text + alice.get(f"{world.acme}/audit").text
     assert secret not in str([entry.changes for entry in db.session.scalars(select(AuditEntry))])
+    again = send(alice, here, page=at(world, webhook), confirmed="1", seen=seen[1])
+    assert "signed with a new secret" in again.text, "a reload of the answer asks, and rotates nothing"
+    assert vault.unseal(only(world).sealed_secret or "") == secret
 
 
 def test_deleting_says_what_is_cancelled_and_the_log_stays(alice: FlaskClient, world: World) -> None:

@@ -72,7 +72,7 @@ def subscription_page(account_id: str, subscription_id: str) -> str:
         states=[("", _("All states")), *((code, word) for code, (word, _tone) in words.STATES.items())],
         events=event_choices(),
         clear_url=url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id),
-        rotation_question=rotation_question(),
+        rotation_question=rotation_question(subscription.sealed_secret is not None),
         removal_question=removal_question(health.waiting if health else 0),
         words=words,
     )
@@ -80,8 +80,10 @@ def subscription_page(account_id: str, subscription_id: str) -> str:
 
 def asked_for() -> Asked:
     """What the address asks for."""
-    names = ("state", "event", "since", "until", "id")
-    asked = Asked(*(request.args.get(name, "").strip() for name in names))
+    state, event, since, until, one = (
+        request.args.get(name, "").strip() for name in ("state", "event", "since", "until", "id")
+    )
+    asked = Asked(state, event, since, until, one)
     if asked.state and asked.state not in words.STATES:
         asked.problems.append(_("There is no state “%(text)s”; all are shown.", text=asked.state))
     if asked.event and asked.event not in EVENTS:

@@ -146,7 +146,7 @@ def _log_url(account_id: str, subscription_id: str) -> str:
 
 def _to_range(account_id: str, subscription_id: str) -> Any:
     """Back to the form of the range, with what was entered."""
-    kept = {f"again_{name}": request.form.get(name, "")[:40] for name in ("since", "until", "event")}
+    kept: dict[str, Any] = {f"again_{name}": request.form.get(name, "")[:40] for name in ("since", "until", "event")}
     found = url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id, **kept)
     return redirect(found + "#range", 303)
 

@@ -13,6 +13,7 @@ from blueprints.page import actor, number
 from core.db import transaction
 from domain.events import subscription as subscriptions
 from domain.events.delivery import questions
+from domain.events.subscription import Subscription
 
 from .screen import ONE, screen, to_list, to_log
 
@@ -34,25 +35,33 @@ def switch(account_id: str, subscription_id: str) -> Any:
 @screen.post(ONE + "/rotation")
 @allow("webhooks:manage")
 def rotate(account_id: str, subscription_id: str) -> Any:
-    """Give it a new secret, which is on this answer alone: in no address, no cookie and no log."""
+    """Give it a new secret, which is on this answer alone: in no address, no cookie and no log.
+
+    A reload of that answer sends the form again: `seen` has then passed, and it is asked anew instead of rotated.
+    """
+    seen = request.form.get("seen", "")
+    secret, was_signed = None, False
+    if request.form.get("confirmed") == "1":
+        with transaction():
+            found = subscriptions.get(account_id, subscription_id, lock=True)
+            was_signed = found.sealed_secret is not None
+            secret = subscriptions.rotate(found, actor()) if seen == str(found.updated_at) else None
     found = subscriptions.get(account_id, subscription_id)
-    if request.form.get("confirmed") != "1":
-        return _ask(account_id, subscription_id, _("Rotate the secret"), rotation_question(), _("Rotate"), "primary")
-    with transaction():
-        found = subscriptions.get(account_id, subscription_id, lock=True)
-        secret = subscriptions.rotate(found, actor())
-    found = subscriptions.get(account_id, subscription_id)
-    return render_template("webhooks/rotated.html", subscription=found, secret=secret)
+    if secret is None:
+        fields = {"seen": str(found.updated_at)}
+        question = rotation_question(found.sealed_secret is not None)
+        return _ask(found, _("Rotate the secret"), question, _("Rotate"), tone="primary", fields=fields)
+    return render_template("webhooks/rotated.html", subscription=found, secret=secret, was_signed=was_signed)
 
 
 @screen.post(ONE + "/removal")
 @allow("webhooks:manage")
 def delete(account_id: str, subscription_id: str) -> Any:
     """Delete a webhook, once it was read what happens to what waits."""
-    subscriptions.get(account_id, subscription_id)
+    found = subscriptions.get(account_id, subscription_id)
     if request.form.get("confirmed") != "1":
         waiting = questions.health(account_id, subscription_id)[subscription_id].waiting
-        return _ask(account_id, subscription_id, _("Delete the webhook"), removal_question(waiting), _("Delete"))
+        return _ask(found, _("Delete the webhook"), removal_question(waiting), _("Delete"))
     with transaction():
         found = subscriptions.get(account_id, subscription_id, lock=True)
         url = found.url
@@ -61,11 +70,9 @@ def delete(account_id: str, subscription_id: str) -> Any:
     return to_list(account_id)
 
 
-def rotation_question() -> str:
-    return _(
-        "Everything sent from now on is signed with a new secret, also what waits. "
-        "Let the receiver accept the old and the new one for seven minutes."
-    )
+def rotation_question(is_signed: bool) -> str:
+    said = _("Everything sent from now on is signed with a new secret, also what waits.")
+    return f"{said} {_('Let the receiver accept the old and the new one for seven minutes.')}" if is_signed else said
 
 
 def removal_question(waiting: int) -> str:
@@ -79,14 +86,13 @@ def removal_question(waiting: int) -> str:
     )
 
 
-def _ask(account_id: str, subscription_id: str, title: str, sentence: str, button: str, tone: str = "danger") -> str:
+def _ask(found: Subscription, title: str, sentence: str, button: str, **more: Any) -> str:
     return render_template(
         "components/confirm_page.html",
         title=title,
         sentence=sentence,
         button=button,
-        tone=tone,
         action=request.path,
-        fields=request.form,
-        cancel_url=url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id),
+        cancel_url=url_for("webhooks.show", account_id=found.account_id, subscription_id=found.id),
+        **more,
     )
