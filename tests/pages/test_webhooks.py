@@ -5,13 +5,16 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from flask_babel import force_locale
 from sqlalchemy import select
 
 from blueprints.admin.webhooks import receiver as kit
@@ -382,6 +385,60 @@ def test_the_python_of_the_kit_accepts_its_vector_and_nothing_else(world: World)
         assert not genuine(made.secret, {"x-service-signature-v2": broken}, body, kit.EXAMPLE_AT)
 
 
+def test_a_share_never_claims_more_than_it_was_and_is_written_as_the_language_writes_it(app: Flask) -> None:
+    with app.test_request_context():
+        assert [words.share(each) for each in (None, 0.0, 0.5, 0.9996, 1.0)] == ["—", "0%", "50%", "99.9%", "100%"]
+        with force_locale("fr"):
+            assert words.share(0.125).replace("\u202f", " ").replace("\xa0", " ") == "12,5 %"
+
+
+PHP_ASKS = """
+[$secret, $signature, $body, $at] = json_decode(getenv('ASKED'));
+echo json_encode([is_genuine($secret, $signature, $body, $at), is_genuine($secret, $signature, $body),
+    is_genuine($secret . 'x', $signature, $body, $at), is_genuine($secret, $signature, $body . ' ', $at),
+    is_genuine($secret, '', $body, $at), is_genuine($secret, 't=1,sha256=00', $body, $at)]);
+"""
+GO_ASKS = """package receiver
+
+import (
+	"testing"
+	"time"
+)
+
+func TestVector(t *testing.T) {
+	secret, signature, body, at := %s, %s, []byte(%s), time.UnixMilli(%d)
+	said := []bool{IsGenuine(secret, signature, body, at), !IsGenuine(secret, signature, body, time.Now()),
+		!IsGenuine(secret+"x", signature, body, at), !IsGenuine(secret, signature, append(body, ' '), at),
+		!IsGenuine(secret, "", body, at), !IsGenuine(secret, "t=1,sha256=00", body, at)}
+	for index, right := range said {
+		if !right {
+			t.Errorf("%%d is wrong", index)
+		}
+	}
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("php") is None, reason="php is not installed")
+def test_the_php_of_the_kit_accepts_its_vector_and_nothing_else(world: World) -> None:
+    made = kit.vector(world.account_id, "webhook.test")
+    asked = json.dumps([made.secret, made.headers[signing.SIGNATURE_V2], made.body, kit.EXAMPLE_AT])
+    code = kit.sample("php").removeprefix("<?php") + PHP_ASKS
+    said = subprocess.run(["php", "-r", code], env={"ASKED": asked}, capture_output=True, check=True, timeout=20)
+    assert json.loads(said.stdout) == [True, False, False, False, False, False]
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
+def test_the_go_of_the_kit_accepts_its_vector_and_nothing_else(world: World, tmp_path: Path) -> None:
+    made = kit.vector(world.account_id, "webhook.test")
+    values = (json.dumps(each) for each in (made.secret, made.headers[signing.SIGNATURE_V2], made.body))
+    (tmp_path / "go.mod").write_text("module receiver\n\ngo 1.20\n")
+    (tmp_path / "receiver.go").write_text(kit.sample("go"))
+    (tmp_path / "receiver_test.go").write_text(GO_ASKS % (*values, kit.EXAMPLE_AT))
+    subprocess.run(["go", "test", "./..."], cwd=tmp_path, check=True, timeout=120)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_the_node_of_the_kit_accepts_its_vector_and_nothing_else(world: World) -> None:
     made = kit.vector(world.account_id, "webhook.test")
     headers = {name.lower(): value for name, value in made.headers.items()}
@@ -392,8 +449,5 @@ def test_the_node_of_the_kit_accepts_its_vector_and_nothing_else(world: World) -
         "isGenuine(secret + 'x', headers, raw, at), isGenuine(secret, headers, Buffer.from(body + ' '), at),"
         "isGenuine(secret, {}, raw, at), isGenuine(secret, {'x-service-signature-v2': 't=1,sha256=00'}, raw, at)]))"
     )
-    try:
-        said = subprocess.run(["node", "-e", kit.sample("node") + asked], capture_output=True, check=True, timeout=20)
-    except FileNotFoundError:
-        pytest.skip("node is not installed")
+    said = subprocess.run(["node", "-e", kit.sample("node") + asked], capture_output=True, check=True, timeout=20)
     assert json.loads(said.stdout) == [True, False, False, False, False, False]

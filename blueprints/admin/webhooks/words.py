@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask_babel import format_percent
+from babel.numbers import format_percent
+from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 
+from blueprints.page import number
 from outbound.signing import Finding
 
 # State -> (word, tone of the badge).
@@ -149,14 +151,16 @@ def check(code: str | None) -> str:
 def finding(found: Finding) -> tuple[str, str]:
     """What a check found, and the tone of its badge."""
     tone = "success" if found.is_good else "warning" if found.code in MILD else "danger"
-    return str(FINDINGS[found.code]) % dict(found.params), tone
+    counts = {name: number(value) for name, value in found.params.items() if name.endswith("_seconds")}
+    return str(FINDINGS[found.code]) % {**found.params, **counts}, tone
 
 
 def share(rate: float | None) -> str:
     """A share of 0 to 1 as a percentage; never 100 where something failed."""
     if rate is None:
         return "—"
-    return str(format_percent(rate if rate == 1 else min(rate, 0.999), "#,##0.#%"))
+    in_thousandths = int(rate * 1000) / 1000
+    return format_percent(in_thousandths, locale=get_locale(), decimal_quantization=False)
 
 
 def grade(rate: float | None) -> tuple[str, str]:
