@@ -162,7 +162,7 @@ def test_a_test_arrives_and_its_page_tells_everything_but_the_secret(
         else:
             assert value not in shown and name in shown.lower()
     assert SECRET not in shown
-    assert alice.get(f"{page.request.path}/body").data == got.body
+    assert alice.get(f"{page.request.path}/body.json").data == got.body
     listed = alice.get(at(world)).text
     assert "Healthy" in listed and "100%" in listed
 

@@ -42,7 +42,7 @@ def delivery(account_id: str, subscription_id: str, delivery_id: str) -> str:
     )
 
 
-@screen.get(DELIVERY + "/body")
+@screen.get(DELIVERY + "/body.json")
 @allow("webhooks:manage")
 def delivery_body(account_id: str, subscription_id: str, delivery_id: str) -> Response:
     """The exact bytes of the body, as a file."""
