@@ -32,8 +32,9 @@ RESERVE = 24
 # While POSTs are under way and senders idle, what has come due meanwhile is looked for this often.
 LOOK_SECONDS = 0.1
 MEND_SECONDS = 1.0
-# Payloads in flight together, in characters: 64 of the largest would not fit into the worker's memory.
-MOST_BYTES = 16 << 20
+# Payloads in flight together, in UTF-8. A POST holds several copies of its own, and the worker must stay below
+# 200 MB: it has 115 at rest, and SQLite 32 of cache.
+MOST_BYTES = 4 << 20
 PAUSE_AFTER_TROUBLE_SECONDS = 0.5
 FINISH_SECONDS = 15.0
 NO_RESOURCES_WAIT_MS = 5_000
@@ -157,8 +158,8 @@ class Drain:
             settle(self._unwritten, self._ladder)
             claiming.hold(fading, self._lease_ms)
             reserve = min(RESERVE, self._threads // 2)
-            room = MOST_BYTES - sum(len(claim.payload) for claim, _since in self._flying.values())
-            claims = claiming.claim(waiting, idle, reserve, self._until, self._lease_ms, room) if room > 0 else []
+            room = MOST_BYTES - sum(len(claim.payload.encode()) for claim, _since in self._flying.values())
+            claims = claiming.claim(waiting, idle, reserve, self._until, self._lease_ms, max(0, room))
         self._unwritten.clear()
         now = time.monotonic()
         self._flying.update({claim.delivery_id: (claim, now) for claim in fading})

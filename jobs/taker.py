@@ -34,7 +34,9 @@ from jobs import deliveries, stopping
 
 RECONNECT_SECONDS = 3.0
 LONGEST_RECONNECT_SECONDS = 10.0  # RQ waits 1, 2, 4 s and so on within one outage
-IDLE_TTL_SECONDS = 45  # RQ waits 15 s less than this in one blocking pop, and its socket 10 s more than the pop
+# RQ waits 15 s less than this in one blocking pop, and its socket 10 s more than the pop. Short: a signal that comes
+# just before the pop, or is taken by a thread of a sender, is seen only when the pop has ended.
+IDLE_TTL_SECONDS = 17
 UNDER_WAY_SECONDS = 4.0
 LARGEST_MIB = 350
 

@@ -1,4 +1,4 @@
-"""Valkey away, lost with its keys, frozen: what is at-least-once arrives by the sweep, what is at-most-once is counted."""
+"""Valkey away, lost with its keys, frozen: at-least-once events come by the sweep, at-most-once ones are counted."""
 
 from __future__ import annotations
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from functools import cache
+from itertools import accumulate, cycle, islice
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     CursorResult,
+    LargeBinary,
     Select,
     bindparam,
+    cast,
     exists,
     func,
     literal_column,
@@ -77,20 +80,29 @@ def claim(
 ) -> list[Claim]:
     """Take at most `idle` deliveries of these subscriptions, inside the caller's transaction.
 
-    Their payloads have at most `most_bytes` together, or it is a single one: memory stays flat whatever they hold.
-    `reserve` senders stay free for subscriptions that come later, once each has its four.
+    Their payloads have some `most_bytes` of UTF-8 together: memory stays flat whatever they hold. Of what is left no
+    subscription takes more than half, so that a slow receiver of long ones leaves room for the others, and whoever
+    has nothing in flight gets one of any length. `reserve` senders stay free for subscriptions that come later, once
+    each has its four.
     """
     if not subscription_ids or idle <= 0:
         return []
     if is_postgresql():
         db.session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": CLAIM_LOCK})
+    in_flight = _in_flight()
     picked: list[str] = []
-    for each, wanted in share(subscription_ids, _in_flight(), idle, reserve).items():
-        for delivery_id, size in _pick(each, wanted, until):
-            most_bytes -= size
-            if most_bytes >= 0 or not picked:
-                picked.append(delivery_id)
+    for each, wanted in share(subscription_ids, in_flight, idle, reserve).items():
+        fits = _fitting(_pick(each, wanted, until), most_bytes // 2, one_of_any=not in_flight.get(each))
+        picked += [delivery_id for delivery_id, _size in fits]
+        most_bytes -= sum(size for _id, size in fits)
     return _take(picked, clock.now_ms() + lease_ms) if picked else []
+
+
+def _fitting(found: Sequence[tuple[str, int]], most_bytes: int, *, one_of_any: bool) -> list[tuple[str, int]]:
+    """As many of the first as fit together; with `one_of_any` the very first however long it is."""
+    together = list(accumulate(size for _id, size in found))
+    count = sum(size <= most_bytes for size in together)
+    return list(found[: max(count, 1 if one_of_any else 0)])
 
 
 def share(subscription_ids: Sequence[str], in_flight: Mapping[str, int], idle: int, reserve: int) -> dict[str, int]:
@@ -109,8 +121,8 @@ def _in_flight() -> dict[str, int]:
     return {row[0]: row[1] for row in db.session.execute(query)}
 
 
-def _due(attempts: ColumnElement[bool]) -> Select[str, int]:
-    query = select(Delivery.id, func.length(Delivery.payload)).where(
+def _due(attempts: ColumnElement[bool], size: ColumnElement[int]) -> Select[str, int]:
+    query = select(Delivery.id, size).where(
         Delivery.subscription_id == bindparam("subscription"),
         Delivery.state == "queued",
         attempts,
@@ -120,14 +132,19 @@ def _due(attempts: ColumnElement[bool]) -> Select[str, int]:
     return query.order_by(Delivery.due_at).limit(bindparam("most")).with_for_update(skip_locked=True)
 
 
-_FIRST, _LATE = _due(Delivery.attempts == 0), _due(Delivery.attempts.in_(_RETRIES))
+@cache
+def _first_and_late(on_postgresql: bool) -> tuple[Select[str, int], Select[str, int]]:
+    """What was never attempted, and what was. SQLite's `length` of text counts characters, of bytes those."""
+    payload = Delivery.payload
+    size = func.octet_length(payload) if on_postgresql else func.length(cast(payload, LargeBinary))
+    return _due(Delivery.attempts == 0, size), _due(Delivery.attempts.in_(_RETRIES), size)
 
 
 def _pick(subscription_id: str, most: int, until: int) -> list[tuple[str, int]]:
     """Ids and sizes of due deliveries, first attempts before retries: what is new does not wait behind what failed."""
     connection = db.session.connection()
     found: list[tuple[str, int]] = []
-    for query in (_FIRST, _LATE):
+    for query in _first_and_late(is_postgresql()):
         asked = {"subscription": subscription_id, "until": until, "most": most - len(found)}
         found += [(row[0], row[1]) for row in connection.execute(query, asked)]
         if len(found) == most:
