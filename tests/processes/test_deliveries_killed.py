@@ -89,6 +89,7 @@ def test_killed_after_the_post_before_the_result(parts: Parts, world: World, hoo
     assert [attempt.number for attempt in hooks.attempts()] == [1, 1, 1], "what nobody could write is no attempt"
 
 
+@on_sqlite
 def test_killed_after_the_claim_before_the_post(parts: Parts, world: World) -> None:
     with ExitStack() as open_now:
         hook = Receiver()

@@ -72,16 +72,6 @@ def lost() -> dict[str, int]:
     return {name: count for name, count in tally.counts().items() if name.startswith("lost.")}
 
 
-def test_without_a_queue_from_the_start_the_sweep_delivers(app: Flask, world: World, hook: Receiver) -> None:
-    hooks.subscribe(world, hook.url)
-    with with_queue(app, "unix:///nonexistent/valkey.sock") as parts:
-        parts.start()  # the whole worker: takers that find no queue must not hold up the loop
-        hooks.happen(world)
-        wait_for(lambda: len(hook.got) == 1)
-        took = happens_and_arrives(world, hook, SWEPT_SECONDS, times=20)
-        assert took < SWEPT_SECONDS and len(set(hook.ids)) == 21
-
-
 def test_a_queue_lost_with_its_keys_costs_seconds_and_no_delivery(
     app: Flask, world: World, hook: Receiver, own_valkey: Valkey
 ) -> None:

@@ -30,7 +30,7 @@ class Got:
 class Receiver:
     """`answer` decides the status of each request; `seconds` is how long it takes before."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.got: list[Got] = []
         self.seconds = 0.0
         self.most_at_once = 0
@@ -53,7 +53,7 @@ class Receiver:
             def handle_error(self, *arguments: object) -> None:
                 pass
 
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", port), Handler)
 
     @property
     def url(self) -> str:
@@ -84,9 +84,9 @@ class Receiver:
 
 
 @contextmanager
-def receiver() -> Iterator[Receiver]:
-    """Start a receiver; stop it at the end."""
-    made = Receiver()
+def receiver(port: int = 0) -> Iterator[Receiver]:
+    """Start a receiver, on a free port unless one is named; stop it at the end."""
+    made = Receiver(port)
     threading.Thread(target=made.server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield made
