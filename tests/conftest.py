@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from flask import Flask, g
@@ -14,6 +15,7 @@ from core.db import Model, db, transaction
 from core.i18n import compile_catalogues
 from core.settings import Settings
 from tests import world as worlds
+from tests.house import test_sizes
 from tests.servers import postgresql, valkey
 from tests.servers.postgresql import PostgreSQL
 from tests.servers.valkey import Valkey
@@ -21,6 +23,14 @@ from tests.world import World
 
 SECRET_KEY = "a secret for the tests, long enough to be one"
 DATABASES = ("sqlite", "postgresql")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what is longer than the habit; it fails nothing."""
+    long_ones = test_sizes.report()
+    if long_ones:
+        terminalreporter.write_sep("-", "longer than the habit (files over 400 lines, functions over 30)")
+        terminalreporter.write_line("\n".join(long_ones))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,13 +52,25 @@ def cluster() -> Iterator[PostgreSQL]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def kept() -> Iterator[dict[str, Any]]:
+    """What is made once for each database, however often the tests change from one to the other."""
+    made: dict[str, Any] = {}
+    yield made
+    for app in (each for each in made.values() if isinstance(each, Flask)):
+        with app.app_context():
+            db.engine.dispose()
+
+
 @pytest.fixture(scope="session", params=DATABASES)
-def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of an empty database of each kind, as `DATABASE_URL` would give it."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path_factory.mktemp('db') / 'test.db'}"
-    server: PostgreSQL = request.getfixturevalue("cluster")
-    return server.new_database("assessor_test")
+def database_url(request: pytest.FixtureRequest, kept: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a database of each kind, as `DATABASE_URL` would give it."""
+    name = f"address of {request.param}"
+    if name not in kept and request.param == "sqlite":
+        kept[name] = f"sqlite:///{tmp_path_factory.mktemp('db') / 'test.db'}"
+    elif name not in kept:
+        kept[name] = request.getfixturevalue("cluster").new_database("assessor_test")
+    return str(kept[name])
 
 
 def settings_for(database_url: str, redis_url: str, instance_path: Path) -> Settings:
@@ -64,8 +86,16 @@ def settings_for(database_url: str, redis_url: str, instance_path: Path) -> Sett
 
 
 @pytest.fixture(scope="session")
-def installation(database_url: str, shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+def installation(
+    database_url: str, kept: dict[str, Any], shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory
+) -> Flask:
     """The application on one database with its tables made."""
+    if database_url not in kept:
+        kept[database_url] = _install(database_url, shared_valkey, tmp_path_factory)
+    return cast(Flask, kept[database_url])
+
+
+def _install(database_url: str, shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory) -> Flask:
     app = create_app(settings_for(database_url, shared_valkey.url, tmp_path_factory.mktemp("instance")))
     unsaved: list[str] = []
     app.extensions["unsaved"] = unsaved
@@ -78,9 +108,7 @@ def installation(database_url: str, shared_valkey: Valkey, tmp_path_factory: pyt
     app.before_request_funcs.setdefault(None, []).insert(0, _forget_the_last_request)
     with app.app_context():
         db.create_all()
-    yield app
-    with app.app_context():
-        db.engine.dispose()
+    return app
 
 
 def _forget_the_last_request() -> None:
