@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from core.supervisor import Part, Supervisor
@@ -22,8 +23,10 @@ def main(arguments: list[str]) -> int:
 
 def parts() -> list[Part]:
     """The queue's workers, and the loop that finds what a lost nudge or a dead worker left behind."""
-    takers = [Part(f"queue worker {number}", _command("taker")) for number in range(1, QUEUE_WORKERS + 1)]
-    return [*takers, Part("loop", _command("loop"))]
+    # With dozens of threads the C library keeps an arena of freed memory for each of them; two are enough here.
+    env = {"MALLOC_ARENA_MAX": "2", **os.environ}
+    takers = [Part(f"queue worker {number}", _command("taker"), env) for number in range(1, QUEUE_WORKERS + 1)]
+    return [*takers, Part("loop", _command("loop"), env)]
 
 
 def run_part(kind: str) -> int:

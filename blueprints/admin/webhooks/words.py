@@ -163,8 +163,10 @@ def share(rate: float | None) -> str:
     return format_percent(in_thousandths, locale=get_locale(), decimal_quantization=False)
 
 
-def grade(rate: float | None) -> tuple[str, str]:
-    """A success rate as a word, and its tone."""
+def grade(rate: float | None, last_error: str | None = None) -> tuple[str, str]:
+    """A success rate as a word, and its tone; before the first delivery is settled its last error speaks."""
+    if rate is None and last_error is not None:
+        return _("Failing"), "danger"
     if rate is None:
         return _("Nothing sent yet"), "neutral"
     if rate == 1:
