@@ -83,7 +83,7 @@ FIELDS = {
     "reverted": lazy("Reverted"),
     "kept": lazy("Kept"),
     "events": lazy("Events"),
-    "isActive": lazy("Active"),
+    "isActive": lazy("Switched on"),
     "deliveries": lazy("Deliveries"),
 }
 LONGEST_VALUE = 160
