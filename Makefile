@@ -60,6 +60,6 @@ catalogues: install
 		test -f translations/$$locale/LC_MESSAGES/messages.po || .venv/bin/pybabel --quiet init --no-wrap \
 			--input-file translations/messages.pot --output-dir translations --locale $$locale; \
 	done
-	.venv/bin/pybabel --quiet update --no-fuzzy-matching --no-wrap --ignore-pot-creation-date \
+	.venv/bin/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --no-wrap --ignore-pot-creation-date \
 		--input-file translations/messages.pot --output-dir translations
 	.venv/bin/pybabel --quiet compile --directory translations

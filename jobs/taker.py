@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from types import FrameType
 
 import structlog
@@ -129,6 +130,9 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _peak_mib() -> float:
-    """This process's peak of resident memory. macOS counts bytes, the others KiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+    """This process's peak of resident memory. Linux tells it of the process alone, where `getrusage` hands a parent's
+    peak down to its children; macOS counts bytes."""
+    if sys.platform == "linux":
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)

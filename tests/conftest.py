@@ -53,7 +53,7 @@ def cluster() -> Iterator[PostgreSQL]:
 
 
 @pytest.fixture(scope="session")
-def kept() -> Iterator[dict[str, Any]]:
+def made_once() -> Iterator[dict[str, Any]]:
     """What is made once for each database, however often the tests change from one to the other."""
     made: dict[str, Any] = {}
     yield made
@@ -63,14 +63,16 @@ def kept() -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="session", params=DATABASES)
-def database_url(request: pytest.FixtureRequest, kept: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+def database_url(
+    request: pytest.FixtureRequest, made_once: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> str:
     """The address of a database of each kind, as `DATABASE_URL` would give it."""
     name = f"address of {request.param}"
-    if name not in kept and request.param == "sqlite":
-        kept[name] = f"sqlite:///{tmp_path_factory.mktemp('db') / 'test.db'}"
-    elif name not in kept:
-        kept[name] = request.getfixturevalue("cluster").new_database("assessor_test")
-    return str(kept[name])
+    if name not in made_once and request.param == "sqlite":
+        made_once[name] = f"sqlite:///{tmp_path_factory.mktemp('db') / 'test.db'}"
+    elif name not in made_once:
+        made_once[name] = request.getfixturevalue("cluster").new_database("assessor_test")
+    return str(made_once[name])
 
 
 def settings_for(database_url: str, redis_url: str, instance_path: Path) -> Settings:
@@ -87,12 +89,12 @@ def settings_for(database_url: str, redis_url: str, instance_path: Path) -> Sett
 
 @pytest.fixture(scope="session")
 def installation(
-    database_url: str, kept: dict[str, Any], shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory
+    database_url: str, made_once: dict[str, Any], shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory
 ) -> Flask:
     """The application on one database with its tables made."""
-    if database_url not in kept:
-        kept[database_url] = _install(database_url, shared_valkey, tmp_path_factory)
-    return cast(Flask, kept[database_url])
+    if database_url not in made_once:
+        made_once[database_url] = _install(database_url, shared_valkey, tmp_path_factory)
+    return cast(Flask, made_once[database_url])
 
 
 def _install(database_url: str, shared_valkey: Valkey, tmp_path_factory: pytest.TempPathFactory) -> Flask:
@@ -112,7 +114,7 @@ def _install(database_url: str, shared_valkey: Valkey, tmp_path_factory: pytest.
 
 
 def _forget_the_last_request() -> None:
-    # The requests of one test share the test's app context, and with it `g`, where the signed-in person is kept.
+    # The requests of one test share the test's app context, and with it `g`, where the signed-in person is made_once.
     vars(g).clear()
 
 

@@ -88,6 +88,8 @@ def test_screens_make_their_forms_of_the_one_that_reads_no_files():
 
 def test_a_file_for_which_the_disk_has_no_room_is_refused_and_dropped(app: Flask, alice: FlaskClient, world: World):
     data = {"csrf_token": csrf(alice, world.campaign), "file": (io.BytesIO(b"email\n" + b"x" * 400_000), "a.csv")}
+    uploads = app.config["SETTINGS"].files_path
+    standing = sorted(uploads.glob("*"))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))
     try:
@@ -96,4 +98,4 @@ def test_a_file_for_which_the_disk_has_no_room_is_refused_and_dropped(app: Flask
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert answer.status_code == 507
     assert "The disk is full" in answer.text
-    assert list(app.config["SETTINGS"].files_path.iterdir()) == []
+    assert sorted(uploads.glob("*")) == standing
