@@ -25,7 +25,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Flask(__name__)
     app.config.update(_flask_config(settings))
     if settings.trusted_proxies:  # who calls, and by https or not, is then what the nearest proxies say
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=settings.trusted_proxies)  # type: ignore[method-assign]
+        # Flask's own way to put a layer around the application is to assign over the method.
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]
+            app.wsgi_app, x_for=settings.trusted_proxies, x_proto=settings.trusted_proxies
+        )
     logs.configure()
     logs.init_app(app)
     metrics.init_app(app)

@@ -64,6 +64,7 @@ def init_app(app: Flask) -> None:
 
 def _declare(door: Door, name: str) -> Callable[[View], View]:
     def mark(view: View) -> View:
+        # A function may carry attributes, which its type does not know.
         view.door = door  # type: ignore[attr-defined]
         view.allowed = name  # type: ignore[attr-defined]
         return view

@@ -80,7 +80,7 @@ def _counts() -> CollectorRegistry:
     if not folder or not os.path.isdir(folder):
         return REGISTRY
     everyone = CollectorRegistry()
-    MultiProcessCollector(everyone, path=folder)  # type: ignore[no-untyped-call]
+    MultiProcessCollector(everyone, path=folder)  # type: ignore[no-untyped-call]  # the library has no types here
     return everyone
 
 

@@ -218,12 +218,12 @@ def numbers() -> dict[str, int]:
 
 def run_schedule(now: int) -> int:
     """Launch drafts whose start has come and close active campaigns whose end has; returns how many moved."""
-    due = [
+    due: list[tuple[Campaign, Transition]] = [
         *((campaign, "launch") for campaign in _due("draft", Campaign.starts_at, now)),
         *((campaign, "close") for campaign in _due("active", Campaign.ends_at, now)),
     ]
     for campaign, transition in due:
-        move(campaign, transition, SCHEDULE)  # type: ignore[arg-type]
+        move(campaign, transition, SCHEDULE)
     return len(due)
 
 
