@@ -1,17 +1,34 @@
 """Many rows in one statement, on both databases.
 
 On PostgreSQL the rows travel as one JSON text: a statement with a parameter for each cell is taken apart anew for
-every batch by the driver, which costs more than the insert itself.
+every batch by the driver, which costs more than the insert itself, and an update for each row is a round trip for each.
+
+Rows of an ORM session that were loaded before keep their old values until they are read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Table, Text, bindparam, cast, column, func, insert, select
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    LargeBinary,
+    Table,
+    TableValuedAlias,
+    Text,
+    Update,
+    bindparam,
+    cast,
+    column,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from core.db import Json, db, is_postgresql
@@ -42,6 +59,22 @@ def insert_missing(table: Table, rows: Sequence[Mapping[str, Any]], unique: tupl
     return set(landed.scalars())
 
 
+def update_many(table: Table, rows: Sequence[Mapping[str, Any]], by: tuple[str, ...] = ("id",)) -> int:
+    """Write rows (column names to values, the same columns in each) inside the caller's transaction.
+
+    Each goes to the row that equals it in the columns `by`, which no two share; null equals nothing. What stands
+    otherwise by then is left alone, so that a generation or a state among `by` is a condition. Returns how many were
+    written. PostgreSQL locks in an order of its own: who shares rows with others holds them first, by id.
+    """
+    if not rows:
+        return 0
+    names, connection = _names(table, rows[0]), db.session.connection()
+    if is_postgresql():
+        return connection.execute(_update_from_json(table, names, by), {"rows": _as_json(table, rows)}).rowcount
+    places = tuple(name for name in names if name not in by) + by
+    return connection.exec_driver_sql(_update_by_place(table, places, by), _as_tuples(table, places, rows)).rowcount
+
+
 def _names(table: Table, row: Mapping[str, Any]) -> tuple[str, ...]:
     """The columns of a row in the order of the table, which is the order of a compiled statement's places."""
     return tuple(each.name for each in table.c if each.name in row)
@@ -51,6 +84,14 @@ def _names(table: Table, row: Mapping[str, Any]) -> tuple[str, ...]:
 def _by_place(table: Table, names: tuple[str, ...]) -> str:
     """An insert with a place for each column, for the driver's own `executemany`."""
     return str(insert(table).values({name: bindparam(name) for name in names}).compile(dialect=sqlite.dialect()))
+
+
+@lru_cache(maxsize=64)
+def _update_by_place(table: Table, names: tuple[str, ...], by: tuple[str, ...]) -> str:
+    """An update whose places are `names` in their order, those of `by` at the end."""
+    found = (table.c[name] == bindparam(f"by_{name}") for name in by)
+    written: list[tuple[Any, Any]] = [(table.c[name], bindparam(f"new_{name}")) for name in names if name not in by]
+    return str(update(table).where(*found).ordered_values(*written).compile(dialect=sqlite.dialect()))
 
 
 def _as_tuples(table: Table, names: tuple[str, ...], rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
@@ -64,10 +105,22 @@ def _as_tuples(table: Table, names: tuple[str, ...], rows: Sequence[Mapping[str,
 
 @lru_cache(maxsize=64)
 def _from_json(table: Table, names: tuple[str, ...]) -> postgresql.Insert:
+    given = _given(table, names)
+    return postgresql.insert(table).from_select(names, select(*(given.c[name] for name in names)))
+
+
+@lru_cache(maxsize=64)
+def _update_from_json(table: Table, names: tuple[str, ...], by: tuple[str, ...]) -> Update:
+    given = _given(table, names)
+    found = (table.c[name] == given.c[name] for name in by)
+    return update(table).where(*found).values({name: given.c[name] for name in names if name not in by})
+
+
+def _given(table: Table, names: tuple[str, ...]) -> TableValuedAlias:
+    """The rows of the JSON text as a table."""
     columns = [column(name, _plain(table.c[name].type)) for name in names]
     given = func.json_to_recordset(cast(bindparam("rows", type_=Text), JSON)).table_valued(*columns)
-    source = given.render_derived(name="given", with_types=True)
-    return postgresql.insert(table).from_select(names, select(*(source.c[name] for name in names)))
+    return given.render_derived(name="given", with_types=True)
 
 
 def _plain(kind: Any) -> Any:
@@ -75,6 +128,15 @@ def _plain(kind: Any) -> Any:
 
 
 def _as_json(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as a JSON text; a column of JSON stands in it as the text that the column will hold."""
-    inner = [name for name in rows[0] if isinstance(table.c[name].type, Json)]
-    return as_text([{**row, **{name: as_text(row[name]) for name in inner}} for row in rows]) or "[]"
+    """The rows as a JSON text; what JSON has no word for stands in it as the text that PostgreSQL reads it from."""
+    encoders = {name: encode for name in rows[0] if (encode := _encoder(table.c[name].type))}
+    return as_text([{**row, **{name: encode(row[name]) for name, encode in encoders.items()}} for row in rows]) or "[]"
+
+
+def _encoder(kind: Any) -> Callable[[Any], str | None] | None:
+    """A column of JSON holds text; bytes are written in hexadecimal."""
+    return as_text if isinstance(kind, Json) else _as_hex if isinstance(kind, LargeBinary) else None
+
+
+def _as_hex(value: bytes | None) -> str | None:
+    return None if value is None else rf"\x{value.hex()}"
