@@ -45,7 +45,7 @@ class PersonForm(_Form):
         """The form as the row stands, or as it was sent."""
         shown = {"first_name": person.first_name, "last_name": person.last_name, "language": chosen_language(person)}
         form = cls(data={**shown, **{f"was_{name}": value or "" for name, value in shown.items()}})
-        form.language.choices = language_options(person)
+        form.language.choices = language_options(person, language_choices())
         if form.language.data == KEEP and not any(value == KEEP for value, _name in form.language.choices):
             form.language.data = chosen_language(person)
         return form

@@ -44,10 +44,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The account's words for what rows name by id: organisations, and label groups with their labels."""
+    """The account's words for what rows name by id: organisations, and label groups with their labels; and the
+    choices of a Language selector."""
 
     organisations: Mapping[str, str]
     groups: Mapping[str, tuple[str, Mapping[str, str]]]
+    languages: list[tuple[str, str]]
 
     def labels_of(self, person: Participant) -> list[tuple[str, str]]:
         """Group and labels by name; a label that is gone is shown by its key, a group that is gone not at all."""
@@ -66,16 +68,8 @@ class Row:
     name: str
     organisation: str | None
     labels: list[tuple[str, str]]
-
-    @property
-    def languages(self) -> list[tuple[str, str]]:
-        """The choices of the Language column."""
-        return language_options(self.person)
-
-    @property
-    def chosen_language(self) -> str:
-        """The present choice."""
-        return chosen_language(self.person)
+    languages: list[tuple[str, str]]
+    chosen_language: str
 
 
 @screen.get(ROSTER)
@@ -95,7 +89,7 @@ def index(account_id: str, campaign_id: str) -> str:
         listed=PageOf([row(person, words) for person in people], wanted, total),
         by_status=counts.by_status(counts.of_campaign(campaign)),
         words=words,
-        languages=[(code or "none", name) for code, name in language_choices()],
+        languages=[(code or "none", name) for code, name in words.languages],
         page_sizes=PAGE_SIZES,
         usual_size=DEFAULT_LIMIT,
         list_address=at("index"),
@@ -124,13 +118,17 @@ def vocabulary(account_id: str) -> Vocabulary:
     return Vocabulary(
         {row.id: row.name for row in named},
         {group.id: (group.name, {each.key: each.name for each in group.labels}) for group in groups},
+        language_choices(),
     )
 
 
 def row(person: Participant, words: Vocabulary) -> Row:
     """A participant in words."""
     organisation = words.organisations.get(person.organisation_id or "")
-    return Row(person, roster.display_name(person), organisation, words.labels_of(person))
+    options = language_options(person, words.languages)
+    return Row(
+        person, roster.display_name(person), organisation, words.labels_of(person), options, chosen_language(person)
+    )
 
 
 def _one_of(allowed: Sequence[str], value: str | None) -> str | None:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from blueprints.access import allow
 from blueprints.admin import audit_words, campaign_frame
 from blueprints.form_errors import place
-from blueprints.page import actor, is_fragment, language_in_sentence, show
+from blueprints.page import actor, is_fragment, language_choices, language_in_sentence, show
 from blueprints.words import PARTICIPANT_STATUS
 from contract.participants import SYSTEM_OWNED_KEYS, ParticipantPatch
 from core.db import db, transaction
@@ -217,7 +217,7 @@ def _cell(person: Participant, told: str, error: str | None) -> str:
         "roster/_language_cell.html",
         person=person,
         name=roster.display_name(person),
-        options=language_options(person),
+        options=language_options(person, language_choices()),
         chosen=chosen_language(person),
         told=told,
         error=error,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask_babel import gettext as _
 
 from blueprints.admin.campaign_frame import languages_without_one
-from blueprints.page import language_choices, language_in_sentence
+from blueprints.page import language_in_sentence
 from domain.accounts import people
 from domain.accounts.account import Account
 from domain.campaigns import roster
@@ -15,12 +15,15 @@ from domain.campaigns.roster import Participant
 KEEP = "keep"
 
 
-def language_options(person: Participant) -> list[tuple[str, str]]:
-    """Choices of the person's Language selector; the first is the present one where the metadata speaks."""
+def language_options(person: Participant, usual: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Choices of the person's Language selector: the usual ones, before them the present one where the metadata speaks.
+
+    The usual ones are `language_choices()`, asked for once however many people are listed.
+    """
     if not bag_speaks(person):
-        return language_choices()
+        return usual
     told = _("Not stated (metadata: %(language)s)", language=language_in_sentence(roster.stated_language(person)))
-    return [(KEEP, told), *language_choices()]
+    return [(KEEP, told), *usual]
 
 
 def chosen_language(person: Participant) -> str:
