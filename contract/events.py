@@ -5,13 +5,14 @@ A payload is the resource in its public projection, under its own name (contract
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from contract.campaigns import Campaign, CampaignStatus, Transition
 from contract.participants import Participant
+from contract.people import User
 from contract.webhooks import WebhookSubscription
 
 CATALOGUE: dict[str, tuple[str, ...]] = {
@@ -61,6 +62,7 @@ EVENTS: frozenset[str] = frozenset(name for group in CATALOGUE.values() for name
 
 
 _CampaignShown = Annotated[Campaign, Field(description="The campaign as the API shows it.")]
+_UserShown = Annotated[User, Field(description="The person after the change.")]
 _StatusBefore = Annotated[CampaignStatus, Field(description="The status before.")]
 _StatusAfter = Annotated[CampaignStatus, Field(description="The status after.")]
 
@@ -101,6 +103,20 @@ CampaignTransitionExecuted = TypedDict(
 )
 
 
+class UserProfileUpdated(TypedDict):
+    """A member of the account changed who they are here."""
+
+    user: _UserShown
+    changed: Annotated[list[Literal["name"]], Field(description="The properties that changed.")]
+
+
+class UserPreferencesUpdated(TypedDict):
+    """A member of the account changed how they want to be addressed."""
+
+    user: _UserShown
+    changed: Annotated[list[Literal["language"]], Field(description="The properties that changed.")]
+
+
 class WebhookTest(TypedDict):
     """Somebody asked for a test of this webhook."""
 
@@ -113,5 +129,7 @@ PAYLOADS: dict[str, Any] = {
     "campaign.updated": CampaignUpdated,
     "campaign.status.changed": CampaignStatusChanged,
     "campaign.transition.executed": CampaignTransitionExecuted,
+    "user.profile.updated": UserProfileUpdated,
+    "user.preferences.updated": UserPreferencesUpdated,
     "webhook.test": WebhookTest,
 }

@@ -16,6 +16,7 @@ CampaignId = Annotated[str, Field(pattern="^cmp_[0-9a-z]{26}$", description="An 
 ParticipantId = Annotated[str, Field(pattern="^par_[0-9a-z]{26}$", description="An opaque id, `par_...`.")]
 OrganisationId = Annotated[str, Field(pattern="^org_[0-9a-z]{26}$", description="An opaque id, `org_...`.")]
 ContactId = Annotated[str, Field(pattern="^con_[0-9a-z]{26}$", description="An opaque id, `con_...`.")]
+UserId = Annotated[str, Field(pattern="^usr_[0-9a-z]{26}$", description="An opaque id, `usr_...`.")]
 SubscriptionId = Annotated[str, Field(pattern="^whk_[0-9a-z]{26}$", description="An opaque id, `whk_...`.")]
 
 

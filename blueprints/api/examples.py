@@ -12,6 +12,7 @@ CAMPAIGN = "cmp_01k5b30r7zf2mb9t8d4hq6svx1"
 PARTICIPANT = "par_01k5b3d4w6n8xj2c5y7a9rkq3f"
 SUBSCRIPTION = "whk_01k5b4e2x8m5t0vj7rq9h3n6cd"
 DELIVERY = "dlv_01k5b5f3y9n6v1wk8s40j4p7ed"
+USER = "usr_01k5b2x6c4h9rv3m7t8q5yje0n"
 EVENT = "evt_01k5b5f3y8q2r7xm5t6c9d3b0h"
 SENT_AT = 1789726401250
 
@@ -78,6 +79,13 @@ _WEBHOOK = {
     "signed": True,
     **_TIMES,
 }
+_USER = {
+    "userId": USER,
+    "email": "ines@example.com",
+    "name": "Inês Duarte",
+    "language": "pt-BR",
+    "updatedAt": 1789726400000,
+}
 
 EXAMPLES: dict[str, Example] = {
     "listCampaigns": Example([_CAMPAIGN], _page(20, 1), query="status=active&limit=20"),
@@ -128,6 +136,8 @@ PAYLOAD_EXAMPLES: dict[str, dict[str, Any]] = {
     "campaign.updated": {"campaign": _CAMPAIGN, "changed": ["description", "startsAt"]},
     "campaign.status.changed": _STEP,
     "campaign.transition.executed": {**_STEP, "transition": "launch"},
+    "user.profile.updated": {"user": _USER, "changed": ["name"]},
+    "user.preferences.updated": {"user": _USER, "changed": ["language"]},
     "webhook.test": {"subscription": _WEBHOOK},
 }
 

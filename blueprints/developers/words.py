@@ -90,5 +90,9 @@ RAISED_BY: dict[str, LazyString] = {
     "campaign.updated": lazy("A campaign's name, description, passcode or times are changed."),
     "campaign.status.changed": lazy("A campaign is launched, closed, reopened or archived, by hand or on schedule."),
     "campaign.transition.executed": lazy("Together with `campaign.status.changed`; it names the step that was taken."),
+    "user.profile.updated": lazy("A member of the account changes their name. Each account of the person is told."),
+    "user.preferences.updated": lazy(
+        "A member of the account chooses or clears the language they prefer. Each account of the person is told."
+    ),
     "webhook.test": lazy("Somebody sends a test from the webhook's page. It goes to that webhook alone."),
 }

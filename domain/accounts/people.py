@@ -13,14 +13,15 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import ForeignKey, Select, Text, delete, func, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
+import contract.people as public
 from core import clock
 from core.addresses import as_address
 from core.db import EpochMs, Model, db, primary_key
 from core.errors import NotFound, Refused
-from core.i18n import Language
+from core.i18n import Language, known
 from domain.accounts.account import Account
 from domain.accounts.permissions import ROLES
-from domain.events import audit
+from domain.events import audit, event
 from domain.events.audit import Actor
 
 PASSWORD_LEAST = 10
@@ -97,11 +98,40 @@ def generated_password() -> str:
 
 
 def change_profile(person: User, name: str, language: Language | None) -> None:
-    """Give a person another name or another language of the screens (None follows the browser)."""
-    person.name, person.language = _checked_name(name), language
-    if db.session.is_modified(person):
-        person.updated_at = clock.now_ms()
+    """Give a person another name or another language of the screens (None follows the browser).
+
+    Each account that the person is a member of is told what changed; where nothing did, nothing happens.
+    """
+    # Locked, so that of two changes at once each is told by what it really changed.
+    db.session.refresh(person, with_for_update=True)
+    name = _checked_name(name)
+    is_renamed, prefers_another = name != person.name, language != person.language
+    if not is_renamed and not prefers_another:
+        return
+    person.name, person.language, person.updated_at = name, language, clock.now_ms()
     db.session.flush()
+    for account_id in _account_ids(person):
+        if is_renamed:
+            event.record(account_id, "user.profile.updated", {"user": as_public(person), "changed": ["name"]})
+        if prefers_another:
+            event.record(account_id, "user.preferences.updated", {"user": as_public(person), "changed": ["language"]})
+
+
+def as_public(person: User) -> public.User:
+    """The public projection: what any account that the person belongs to may know."""
+    shown: public.User = {
+        "userId": person.id,
+        "email": person.email,
+        "name": person.name,
+        "updatedAt": person.updated_at,
+    }
+    language = known(person.language)
+    return {**shown, "language": language} if language is not None else shown
+
+
+def _account_ids(person: User) -> list[str]:
+    query = select(Membership.account_id).where(Membership.user_id == person.id)
+    return list(db.session.scalars(query.order_by(Membership.account_id)))
 
 
 def _checked_name(name: str) -> str:

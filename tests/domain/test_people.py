@@ -6,12 +6,14 @@ import threading
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 
 from core.db import db, transaction
 from core.errors import NotFound, Refused
 from domain.accounts import people
 from domain.accounts.people import User
 from domain.events.audit import COMMAND_LINE
+from domain.events.event import Event
 from tests.world import PASSWORD, World
 
 
@@ -59,6 +61,28 @@ def test_generated_passwords_are_long_enough_and_differ(world: World) -> None:
 def test_a_member_of_another_account_is_nobody_here(world: World) -> None:
     with pytest.raises(NotFound), transaction():
         people.change_role(world.account_id, person("charlie").id, "auditor", COMMAND_LINE)
+
+
+def test_of_two_changes_at_once_the_later_tells_the_person_as_they_are_now(app: Flask, world: World) -> None:
+    begun = threading.Event()
+
+    def speak_french() -> None:
+        with app.app_context():
+            begun.wait()
+            with transaction():
+                people.change_profile(person("alice"), "Alice", "fr")
+
+    later = threading.Thread(target=speak_french)
+    later.start()
+    with transaction():
+        people.change_profile(person("alice"), "Alice Martin", None)
+        begun.set()
+        later.join(0.3)  # it waits for this transaction
+    later.join()
+    db.session.rollback()
+    last = db.session.scalars(select(Event).order_by(Event.id.desc())).first()
+    assert last is not None
+    assert last.payload["user"] == people.as_public(person("alice"))
 
 
 def test_two_administrators_who_leave_at_once_do_not_both_leave(app: Flask, world: World) -> None:

@@ -61,8 +61,6 @@ STILL_TO_COME = {
     "account.self_joined",
     "auth_entry.accepted",
     "auth_entry.campaign_joined",
-    "user.profile.updated",
-    "user.preferences.updated",
 }
 RAISED = EVENTS - STILL_TO_COME
 VERBS = ("record", "record_many", "announce", "_record")
@@ -129,6 +127,12 @@ class Product:
     def launch_the_campaign(self) -> None:
         self._send(f"{self._world.campaign}/transitions", transition="launch", confirmed="1")
 
+    def change_my_name(self) -> None:
+        self._send("/me/profile", name="Robert", language="")
+
+    def prefer_french(self) -> None:
+        self._send("/me/profile", name="Bob", language="fr")
+
     def test_a_webhook(self) -> None:
         body = {"url": "https://hooks.example.com/", "events": ["webhook.test"], "secret": "never in a payload"}
         made = self._caller.post("/webhooks", body).get_json()["data"]["subscriptionId"]
@@ -148,6 +152,8 @@ ACTIONS: dict[str, Callable[[Product], None]] = {
     "campaign.updated": Product.edit_the_campaign,
     "campaign.status.changed": Product.launch_the_campaign,
     "campaign.transition.executed": Product.launch_the_campaign,
+    "user.profile.updated": Product.change_my_name,
+    "user.preferences.updated": Product.prefer_french,
     "webhook.test": Product.test_a_webhook,
 }
 
