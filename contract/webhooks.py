@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
@@ -79,6 +79,28 @@ class RotatedSecret(TypedDict):
 
     subscriptionId: SubscriptionId
     secret: str
+
+
+_SIGNATURE = Field(
+    description="`sha256=` and the hex HMAC-SHA256 of the raw body. Only where the webhook has a secret."
+)
+_SIGNATURE_V2 = Field(
+    description=(
+        "`t=<timestamp>,sha256=<hex>`: the HMAC-SHA256 of `<timestamp>.<raw body>`. "
+        "Only where the webhook has a secret."
+    )
+)
+# The headers of a delivery (service.md 6.1). No name of a class's property holds `-`.
+DeliveryHeaders = TypedDict(
+    "DeliveryHeaders",
+    {
+        "X-Service-Event": Annotated[str, Field(description="The event's name.")],
+        "X-Service-Delivery": Annotated[str, Field(description="The delivery's id, the same as `id` in the body.")],
+        "X-Service-Timestamp": Annotated[str, Field(description="Epoch milliseconds of this attempt.")],
+        "X-Service-Signature": NotRequired[Annotated[str, _SIGNATURE]],
+        "X-Service-Signature-V2": NotRequired[Annotated[str, _SIGNATURE_V2]],
+    },
+)
 
 
 class DeliveryEnvelope(TypedDict):

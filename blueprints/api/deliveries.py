@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from contract.events import PAYLOADS
-from contract.webhooks import DeliveryEnvelope
-from outbound import signing
+from contract.webhooks import DeliveryEnvelope, DeliveryHeaders
 
 from .examples import PAYLOAD_EXAMPLES, envelope
 
-HEADERS = {
-    signing.EVENT: "The event's name.",
-    signing.DELIVERY: "The delivery's id, the same as `id` in the body.",
-    signing.TIMESTAMP: "Epoch milliseconds of this attempt.",
-    signing.SIGNATURE: "`sha256=` and the hex HMAC-SHA256 of the raw body. Only where the webhook has a secret.",
-    signing.SIGNATURE_V2: "`t=<timestamp>,sha256=<hex>`: the HMAC-SHA256 of `<timestamp>.<raw body>`. Preferred.",
-}
-ALWAYS_SENT = (signing.EVENT, signing.DELIVERY, signing.TIMESTAMP)
+HEADERS: dict[str, Any] = TypeAdapter(DeliveryHeaders).json_schema()
 
 
 def webhooks(put: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
@@ -36,7 +30,7 @@ def _delivery(name: str, put: Callable[[Any], dict[str, Any]]) -> dict[str, Any]
         "summary": name,
         "tags": ["webhooks"],
         "security": [],
-        "parameters": [_header(header, text) for header, text in HEADERS.items()],
+        "parameters": [_header(header, schema) for header, schema in HEADERS["properties"].items()],
         "requestBody": {"required": True, "content": {"application/json": media}},
         "responses": {
             "2XX": {"description": "Accepted."},
@@ -45,6 +39,12 @@ def _delivery(name: str, put: Callable[[Any], dict[str, Any]]) -> dict[str, Any]
     }
 
 
-def _header(name: str, text: str) -> dict[str, Any]:
-    required = name in ALWAYS_SENT
-    return {"name": name, "in": "header", "required": required, "description": text, "schema": {"type": "string"}}
+def _header(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """A header as OpenAPI lists it."""
+    return {
+        "name": name,
+        "in": "header",
+        "required": name in HEADERS["required"],
+        "description": schema["description"],
+        "schema": {"type": schema["type"]},
+    }

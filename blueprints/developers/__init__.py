@@ -32,7 +32,6 @@ def index() -> str:
         most_keys=MOST_KEYS,
         receiving=receiving,
         catalogue=receiving.catalogue(),
-        delivery_headers=words.HEADERS,
         event_groups=GROUPS,
         raised_by=words.RAISED_BY,
     )

@@ -77,9 +77,9 @@ def shown_body() -> bytes:
     return record.body(examples.DELIVERY, examples.EVENT, SHOWN_EVENT, examples.ACCOUNT, examples.SENT_AT, payload)
 
 
-def headers() -> list[str]:
-    """The names of the headers, in their order."""
-    return list(HEADERS)
+def headers() -> list[Property]:
+    """The headers of a delivery, in their order."""
+    return properties(HEADERS, {})
 
 
 def _told(name: str, document: dict[str, Any]) -> Told:

@@ -10,7 +10,6 @@ from markupsafe import Markup, escape
 
 from contract.envelope import ErrorCode
 from domain.accounts.permissions import Scope
-from outbound import signing
 
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -71,16 +70,6 @@ ERRORS: dict[ErrorCode, tuple[int, LazyString]] = {
     "MODEL_DISABLED": (503, lazy("The operator switched the assistant off. Try again later.")),
     "STORAGE_BUSY": (503, lazy("Nothing was written. Repeat the call after the seconds in `Retry-After`.")),
     "STORAGE_FULL": (507, lazy("Nothing was written. Tell the operator.")),
-}
-
-HEADERS: dict[str, LazyString] = {
-    signing.EVENT: lazy("The event's name."),
-    signing.DELIVERY: lazy("The delivery's id, the same as `id` in the body."),
-    signing.TIMESTAMP: lazy("Epoch milliseconds of this attempt."),
-    signing.SIGNATURE: lazy("`sha256=` and the hex HMAC-SHA256 of the raw body."),
-    signing.SIGNATURE_V2: lazy(
-        "`t=<timestamp>,sha256=<hex>`: the HMAC-SHA256 of the timestamp, a full stop and the body."
-    ),
 }
 
 # What raises each event that the product raises by now.

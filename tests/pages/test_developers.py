@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 import time_machine
+from flask_babel import lazy_gettext
 
 from blueprints.admin.webhooks.words import GROUPS
-from blueprints.api import deliveries, docstrings
+from blueprints.api import docstrings
 from blueprints.api.examples import EXAMPLES, PAYLOAD_EXAMPLES
 from blueprints.api_v1 import operations as v1
 from blueprints.api_v2 import operations as v2
@@ -152,11 +153,20 @@ def test_the_code_it_shows_verifies_the_request_it_shows(page):
 def test_every_event_of_the_catalogue_is_told_with_what_raises_it(page):
     assert words.RAISED_BY.keys() == PAYLOADS.keys()
     assert GROUPS.keys() == CATALOGUE.keys()
-    assert words.HEADERS.keys() == deliveries.HEADERS.keys()
     for name in EVENTS:
         assert f'<tr id="event-{name}">' in page
     shown = {name.removeprefix("payload-"): json.loads(text) for name, text in blocks(page, "payload").items()}
     assert shown == PAYLOAD_EXAMPLES
+
+
+def test_the_headers_of_a_delivery_are_those_that_are_sent_and_their_meaning_is_told_once(page, stranger):
+    signed, unsigned = (signing.headers("webhook.test", "dlv_1", 1, b"{}", secret) for secret in ("a secret", None))
+    document = stranger.get("/api/v2/public/contracts/webhooks.json").get_json()
+    told = document["webhooks"]["webhook.test"]["post"]["parameters"]
+    assert [each["name"] for each in told] == list(signed)
+    assert [each["name"] for each in told if each["required"]] == list(unsigned)
+    for each in told:
+        assert f'<code>{each["name"]}</code></th><td class="wrap"><span>{words.coded(each["description"])}' in page
 
 
 def test_the_links_within_it_lead_somewhere(stranger, page):
@@ -186,7 +196,7 @@ def test_the_words_of_operations_come_into_the_catalogues(declared):
 
 def test_a_lazy_sentence_is_no_markup_either(app):
     with app.test_request_context():
-        assert words.coded(words.HEADERS[signing.SIGNATURE_V2]).startswith("<code>t=&lt;timestamp&gt;,sha256=")
+        assert words.coded(lazy_gettext("`<b>`")) == "<code>&lt;b&gt;</code>"
 
 
 def test_a_sentence_s_names_are_set_as_code_and_nothing_else_is_markup():
