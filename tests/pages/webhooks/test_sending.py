@@ -1,0 +1,99 @@
+"""Sending on request: a test, and again what was given up."""
+
+from __future__ import annotations
+
+import html
+
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from core import clock
+from core.db import db
+from domain.events.delivery import Delivery
+from jobs import deliveries
+from tests.jobs import hooks
+from tests.jobs.hooks import SECRET
+from tests.pages.form import send
+from tests.pages.webhooks.rows import USUAL, at, given_up, only, state_of
+from tests.servers.receiver import Receiver
+from tests.world import World
+
+
+def test_a_test_arrives_and_its_page_tells_everything_but_the_secret(
+    alice: FlaskClient, world: World, listener: Receiver
+) -> None:
+    webhook = hooks.subscribe(world, listener.url)
+    page = send(alice, at(world, webhook, "test"), page=at(world, webhook))
+    assert "A test is on its way." in page.text
+    assert deliveries.drain() == 1
+    got = listener.got[0]
+    shown = alice.get(page.request.path).text
+    assert html.escape(got.body.decode(), quote=True) in shown.replace("&#34;", "&quot;")
+    assert "Accepted" in shown and "webhook.test" in shown and ">ok<" in shown
+    for name, value in got.headers.items():
+        if "signature" not in name:
+            assert value in html.unescape(shown), name
+        else:
+            assert value not in shown and name in shown.lower()
+    assert SECRET not in shown
+    assert alice.get(f"{page.request.path}/body.json").data == got.body
+    listed = alice.get(at(world)).text
+    assert "Healthy" in listed and "100%" in listed
+
+
+def test_an_inactive_webhook_refuses_a_test(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    page = send(alice, at(world, webhook, "activity"), page=at(world, webhook), active="0")
+    assert "The webhook is inactive" in page.text and not only(world).is_active
+    answer = send(alice, at(world, webhook, "test"), page=at(world, webhook))
+    assert "The webhook is inactive. Activate it first." in answer.text
+    assert db.session.scalars(select(Delivery)).all() == []
+    send(alice, at(world, webhook, "activity"), page=at(world, webhook), active="1")
+    assert only(world).is_active
+
+
+def test_a_delivery_that_was_given_up_is_sent_again_under_its_id(
+    alice: FlaskClient, world: World, listener: Receiver
+) -> None:
+    webhook = hooks.subscribe(world, listener.url)
+    delivery_id = given_up(world, webhook)[0]
+    here = at(world, webhook, "deliveries", delivery_id)
+    assert "keeps its id" in send(alice, f"{here}/again", page=here).text and state_of(delivery_id) == "exhausted"
+    send(alice, f"{here}/again", page=here, confirmed="1")
+    deliveries.drain()
+    assert listener.ids == [delivery_id] and state_of(delivery_id) == "accepted"
+    again = send(alice, f"{here}/again", page=here, confirmed="1")
+    assert "Only a delivery that was given up can be sent again." in again.text
+    assert "round 2" in again.text
+
+
+def test_a_selection_is_sent_again(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    ids = given_up(world, webhook, 3)
+    here = at(world, webhook)
+    assert "Tick the deliveries" in send(alice, f"{here}/again", page=here).text
+    asked = send(alice, f"{here}/again", page=here, chosen=ids[:2])
+    assert "Send 2 deliveries again?" in asked.text and all(each in asked.text for each in ids[:2])
+    page = send(alice, f"{here}/again", page=here, chosen=ids[:2], confirmed="1")
+    assert "2 deliveries are sent again." in page.text
+    assert [state_of(each) for each in ids] == ["queued", "queued", "exhausted"]
+
+
+def test_a_time_range_is_sent_again_once_its_number_was_seen(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    inside = given_up(world, webhook, 2, created_at=clock.instant("2026-01-05T10:30Z") + 59_000)
+    outside = given_up(world, webhook)
+    here = at(world, webhook)
+    span = {"since": "2026-01-05T10:00", "until": "2026-01-05T10:30"}
+
+    def sent(**fields: str) -> str:
+        return send(alice, f"{here}/again/range", page=here, **{**span, **fields}).text
+
+    assert "Enter both times" in sent(until="") and "must come after" in sent(until="2026-01-05T09:00")
+    assert "There is no event" in sent(event="no.event")
+    assert "Nothing was given up in that time." in sent(event="campaign.created")
+    kept = sent(until="2026-01-05T10:01")
+    assert "Nothing was given up" in kept and 'value="2026-01-05T10:01"' in kept
+    assert "Send 2 deliveries again?" in sent()
+    assert "2 deliveries are sent again." in sent(confirmed="1")
+    assert [state_of(each) for each in inside + outside] == ["queued", "queued", "exhausted"]
