@@ -95,12 +95,11 @@ def _update_by_place(table: Table, names: tuple[str, ...], by: tuple[str, ...]) 
 
 
 def _as_tuples(table: Table, names: tuple[str, ...], rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    encoders = [as_text if isinstance(table.c[name].type, Json) else None for name in names]
-    cells = itemgetter(*names)
-    return [
-        tuple(value if encode is None else encode(value) for encode, value in zip(encoders, cells(row), strict=True))
-        for row in rows
-    ]
+    columns = list(zip(*map(itemgetter(*names), rows), strict=True))
+    for place, name in enumerate(names):
+        if isinstance(table.c[name].type, Json):
+            columns[place] = tuple(map(as_text, columns[place]))
+    return list(zip(*columns, strict=True))
 
 
 @lru_cache(maxsize=64)
