@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import ForeignKey, Index, Select, Text, select
+from sqlalchemy import ForeignKey, Index, Select, Table, Text, bindparam, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 import contract.webhooks as public
@@ -14,6 +14,7 @@ from contract.webhooks import WebhookRegister
 from core import clock, vault
 from core.db import EpochMs, Json, Model, db, primary_key
 from core.errors import NotFound, Refused
+from core.ids import new_id
 
 from . import audit
 from .audit import Actor
@@ -43,13 +44,24 @@ class Subscription(Model):
     __table_args__ = (Index("ix_webhook_subscription_account_id_id", "account_id", "id"),)
 
 
-def register(account_id: str, body: WebhookRegister, by: Actor) -> Subscription:
-    """A new, active subscription. Refuses events outside the catalogue by name; the URL was checked at the edge."""
+def register(
+    account_id: str, body: WebhookRegister, by: Actor, *, subscription_id: str | None = None
+) -> Subscription:
+    """A new, active subscription, under this id where one is given.
+
+    Refuses events outside the catalogue by name; the URL was checked at the edge.
+    """
     unknown = [name for name in body.events if name not in EVENTS]
     if unknown:
         raise Refused("UNKNOWN_EVENT_TYPES", path="events", unknown=unknown)
     sealed = vault.seal(body.secret) if body.secret is not None else None
-    made = Subscription(account_id=account_id, url=body.url, events=list(body.events), sealed_secret=sealed)
+    made = Subscription(
+        id=subscription_id or new_id("whk"),
+        account_id=account_id,
+        url=body.url,
+        events=list(body.events),
+        sealed_secret=sealed,
+    )
     db.session.add(made)
     db.session.flush()
     audit.record(account_id, by, "webhook.registered", made.id, made.url, {"events": [None, made.events]})
@@ -106,12 +118,17 @@ def of_account(account_id: str) -> Select[Subscription]:
     return query.order_by(Subscription.id)
 
 
+_TABLE = cast(Table, Subscription.__table__)
+# Made once: it is asked for every event.
+_ACTIVE = select(_TABLE.c.id, _TABLE.c.events).where(
+    _TABLE.c.account_id == bindparam("account_id"), _TABLE.c.is_active, _TABLE.c.deleted_at.is_(None)
+)
+
+
 def listening(account_id: str, name: str) -> Sequence[str]:
     """The ids of the active subscriptions that are told of this event."""
-    query = select(Subscription.id, Subscription.events).where(
-        Subscription.account_id == account_id, Subscription.is_active, Subscription.deleted_at.is_(None)
-    )
-    return [subscription_id for subscription_id, events in db.session.execute(query) if name in events]
+    active = db.session.connection().execute(_ACTIVE, {"account_id": account_id})
+    return [subscription_id for subscription_id, events in active if name in events]
 
 
 def as_public(subscription: Subscription) -> public.WebhookSubscription:
