@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
+import struct
 import threading
+from functools import lru_cache
 
 from core import clock
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 PATTERN = re.compile(r"[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
+# By the milliseconds that a burst borrows, or by as much as a clock was set back.
+_MAY_RUN_AHEAD_MS = clock.DAY_MS
+
 _PAIRS = [high + low for high in ALPHABET for low in ALPHABET]
 _lock = threading.Lock()
-_last_ms = 0
-_sequence = 0
+# The place of the last id: 48 bits of epoch ms, and 12 bits that count within one.
+_last = 0
 
 
 def new_id(prefix: str, at: int | None = None) -> str:
     """A new id that sorts after every earlier one of this process; `at` is its creation in epoch ms."""
-    ms, sequence = _tick(clock.now_ms() if at is None else at)
-    tail = (sequence << 62) | secrets.randbits(62)
-    value = (ms << 80) | (0x7 << 76) | ((tail >> 62 & 0xFFF) << 64) | (0b10 << 62) | (tail & (2**62 - 1))
-    return f"{prefix}_{_base32(value)}"
+    return new_ids(prefix, 1, at)[0]
+
+
+def new_ids(prefix: str, count: int, at: int | None = None) -> list[str]:
+    """So many new ids at once, each after the one before; a third of the cost of asking for them one by one."""
+    first = _take_places(clock.now_ms() if at is None else at, count)
+    chance = struct.unpack(f"{count}Q", os.urandom(8 * count))
+    return [f"{prefix}_{_front(place >> 12)}{_back(place, bits)}" for place, bits in enumerate(chance, start=first)]
 
 
 def first_of(prefix: str, at: int) -> str:
     """The least id that something created at `at` (epoch ms) or later can have."""
-    return f"{prefix}_{_base32(max(0, at) << 80)}"
+    return f"{prefix}_{_front(max(0, at))}{'0' * 16}"
+
+
+def beyond(prefix: str, at: int) -> str:
+    """An id after that of everything created at `at` (epoch ms) or before, whose id may be later than its time."""
+    return first_of(prefix, at + _MAY_RUN_AHEAD_MS)
 
 
 def is_id(text: str, prefix: str) -> bool:
@@ -35,25 +49,25 @@ def is_id(text: str, prefix: str) -> bool:
     return text.startswith(prefix + "_") and PATTERN.fullmatch(text) is not None
 
 
-def _tick(ms: int) -> tuple[int, int]:
-    """The millisecond and the place within it; 4,096 places, then the next millisecond is borrowed."""
-    global _last_ms, _sequence
+def _take_places(ms: int, count: int) -> int:
+    """The first of so many places in a row; after 4,096 places the next millisecond is borrowed."""
+    global _last
     with _lock:
-        if ms > _last_ms:
-            _last_ms, _sequence = ms, 0
-        else:
-            _sequence += 1
-            if _sequence > 0xFFF:
-                _last_ms, _sequence = _last_ms + 1, 0
-        return _last_ms, _sequence
+        first = max(_last + 1, ms << 12)
+        _last = first + count - 1
+        return first
 
 
-def _base32(value: int) -> str:
-    """128 bits as 26 characters, two at a time; written out, since an import makes two hundred thousand."""
-    pairs, high, low = _PAIRS, value >> 60, value & (2**60 - 1)
+@lru_cache(maxsize=4)
+def _front(ms: int) -> str:
+    """The 48 bits of a time as 10 characters."""
+    return "".join(_PAIRS[ms >> shift & 1023] for shift in (40, 30, 20, 10, 0))
+
+
+def _back(place: int, chance: int) -> str:
+    """The other 80 bits as 16 characters, two at a time: version 7, the count, the variant, 62 bits of chance."""
+    pairs, high = _PAIRS, 0x70008 | (place & 0xFFF) << 4 | chance >> 60 & 3
     return (
-        f"{pairs[high >> 60 & 1023]}{pairs[high >> 50 & 1023]}{pairs[high >> 40 & 1023]}{pairs[high >> 30 & 1023]}"
-        f"{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}{pairs[high & 1023]}"
-        f"{pairs[low >> 50]}{pairs[low >> 40 & 1023]}{pairs[low >> 30 & 1023]}{pairs[low >> 20 & 1023]}"
-        f"{pairs[low >> 10 & 1023]}{pairs[low & 1023]}"
+        f"{pairs[high >> 10]}{pairs[high & 1023]}{pairs[chance >> 50 & 1023]}{pairs[chance >> 40 & 1023]}"
+        f"{pairs[chance >> 30 & 1023]}{pairs[chance >> 20 & 1023]}{pairs[chance >> 10 & 1023]}{pairs[chance & 1023]}"
     )

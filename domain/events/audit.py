@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core import bulk, clock
 from core.db import EpochMs, Json, Model, primary_key
-from core.ids import first_of, new_id
+from core.ids import beyond, first_of, new_ids
 
 Via = Literal["page", "v1_api", "v2_public_api", "import", "command_line", "schedule", "bundle"]
 
@@ -53,10 +53,6 @@ class AuditEntry(Model):
         Index("ix_audit_entry_account_id_action_id", "account_id", "action", "id"),
         Index("ix_audit_entry_subject_id_id", "subject_id", "id"),
     )
-
-
-# An id may be later than its entry's time, by the milliseconds that a burst borrows or a clock that was set back.
-_IDS_MAY_RUN_AHEAD_MS = clock.DAY_MS
 
 # Every action that the log can hold, in the order of its filter.
 ACTIONS = (
@@ -111,12 +107,12 @@ def record(
     record_many(account_id, by, [Done(action, subject_id, subject_label, changes or {})])
 
 
-def record_many(account_id: str, by: Actor, done: Iterable[Done]) -> None:
+def record_many(account_id: str, by: Actor, done: Sequence[Done]) -> None:
     """Write entries inside the caller's transaction, in one statement."""
     now = clock.now_ms()
     rows = [
         {
-            "id": new_id("aud", now),
+            "id": entry_id,
             "account_id": account_id,
             "at": now,
             "actor_kind": by.kind,
@@ -128,7 +124,7 @@ def record_many(account_id: str, by: Actor, done: Iterable[Done]) -> None:
             "subject_label": each.subject_label,
             "changes": dict(each.changes),
         }
-        for each in done
+        for entry_id, each in zip(new_ids("aud", len(done), now), done, strict=True)
     ]
     bulk.insert_many(cast(Table, AuditEntry.__table__), rows)
 
@@ -156,5 +152,5 @@ def entries(
     if since is not None:
         query = query.where(AuditEntry.at >= since, AuditEntry.id >= first_of("aud", since))
     if until is not None:
-        query = query.where(AuditEntry.at <= until, AuditEntry.id < first_of("aud", until + _IDS_MAY_RUN_AHEAD_MS))
+        query = query.where(AuditEntry.at <= until, AuditEntry.id < beyond("aud", until))
     return query.order_by(AuditEntry.id.desc())

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from core import bulk, clock, queue
 from core.db import EpochMs, Json, Model, primary_key, write_after_commit
 from core.errors import Refused
-from core.ids import new_id
+from core.ids import new_ids
 from core.queue import QueueAway
 
 from . import audit
@@ -85,7 +85,10 @@ def _record(account_id: str, name: str, payloads: Sequence[Mapping[str, Any]], t
     if name not in EVENTS:
         raise ValueError(f"{name} is not in the event catalogue")
     now = clock.now_ms()
-    happened = [Occurrence(new_id("evt", now), account_id, name, payload) for payload in payloads]
+    event_ids = new_ids("evt", len(payloads), now)
+    happened = [
+        Occurrence(event_id, account_id, name, payload) for event_id, payload in zip(event_ids, payloads, strict=True)
+    ]
     if not happened:
         return []
     bulk.insert_many(cast(Table, Event.__table__), [_row(each, now) for each in happened])

@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 
-from core import clock
+from core import bulk, clock
 from core.db import db, is_postgresql
 
 from .addresses import AMONG, value_of
 from .merge import COLUMNS
-from .write import _TABLE, _UPDATE, _lock, _resize, _update_parameters
+from .write import _TABLE, _changeable, _lock, _resize
 
 _COLUMNS = select(_TABLE.c.email, *(_TABLE.c["metadata" if name == "bag" else name] for name in COLUMNS))
 _STORED = {
@@ -36,9 +36,7 @@ def locked(campaign_id: str, emails: Sequence[str]) -> Mapping[str, Mapping[str,
 def restore_many(rows: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
     """Give locked rows back values of `COLUMNS`, unlike an upsert also those that only a clearing sets."""
     now = clock.now_ms()
-    parameters = [_update_parameters({**row, **values, "updated_at": now}) for row, values in rows]
-    if parameters:
-        db.session.connection().execute(_UPDATE, parameters)
+    bulk.update_many(_TABLE, [_changeable({**row, **values, "updated_at": now}) for row, values in rows])
 
 
 def take_back(campaign_id: str, participant_ids: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, Text
@@ -85,6 +86,8 @@ PUBLIC_COLUMNS = (
     "bag",
 )
 
+_public_cells = itemgetter(*PUBLIC_COLUMNS)
+
 
 def project(
     id: str,
@@ -125,7 +128,7 @@ def project(
 
 def as_public(row: Mapping[str, Any]) -> public.Participant:
     """The public projection of a row given as a mapping of columns."""
-    return project(*(row[name] for name in PUBLIC_COLUMNS))
+    return project(*_public_cells(row))
 
 
 def for_event(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,19 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam
-
 from contract.participants import ParticipantUpsert
-from core import clock
-from core.db import db
+from core import bulk, clock
 from core.errors import Refused
 from domain.campaigns.campaign import Campaign
 
 from .merge import NOBODY, Merged, merge
-from .write import _UPDATE, _insert_rows, _lock, _new_row, _resize, _update_parameters
+from .write import _TABLE, _changeable, _insert_rows, _lock, _new_rows, _resize
 
 _PLACED = ("status", "organisation_id", "labels")
-_PLACE = _UPDATE.values({name: bindparam(f"new_{name}") for name in _PLACED})
 
 
 @dataclass(frozen=True)
@@ -50,9 +46,10 @@ def place_many(campaign: Campaign, placements: Sequence[Placement]) -> dict[str,
     return {address: ids[address] for address in addresses}
 
 
-def _insert(campaign: Campaign, placements: Iterable[Placement]) -> dict[str, str]:
+def _insert(campaign: Campaign, placements: Sequence[Placement]) -> dict[str, str]:
     now = clock.now_ms()
-    rows = [{**_new_row(campaign, each.body.email, _merged(NOBODY, each), now), **each.columns} for each in placements]
+    new = _new_rows(campaign, [(each.body.email, _merged(NOBODY, each)) for each in placements], now)
+    rows = [{**row, **each.columns} for row, each in zip(new, placements, strict=True)]
     # Written in the order of their addresses, as every batch is, so that no two wait for each other in a circle.
     landed = _insert_rows(sorted(rows, key=lambda row: str(row["email"])))
     _resize(campaign.id, len(landed))
@@ -61,16 +58,14 @@ def _insert(campaign: Campaign, placements: Iterable[Placement]) -> dict[str, st
 
 def _update(known: Mapping[str, Any], placements: Iterable[Placement]) -> None:
     now = clock.now_ms()
-    parameters = []
+    changed = []
     for each in placements:
         row = known[each.body.email]
         merged = _merged(row, each)
         if merged.changes or any(row[name] != value for name, value in each.columns.items()):
             after = {**row, **merged.values, **each.columns, "updated_at": now}
-            placed = {f"new_{name}": after[name] for name in _PLACED}
-            parameters.append({**_update_parameters(after), **placed})
-    if parameters:
-        db.session.connection().execute(_PLACE, parameters)
+            changed.append({**_changeable(after), **{name: after[name] for name in _PLACED}})
+    bulk.update_many(_TABLE, changed)
 
 
 def _merged(before: Mapping[str, Any], placement: Placement) -> Merged:

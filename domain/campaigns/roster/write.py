@@ -12,7 +12,7 @@ from contract.participants import ParticipantChange, ParticipantUpsert
 from core import bulk, clock
 from core.db import db, is_postgresql
 from core.errors import NotFound, Refused
-from core.ids import new_id
+from core.ids import new_ids
 from domain.campaigns.campaign import Campaign, Rostered
 from domain.events import audit, event
 from domain.events.audit import Actor, Done
@@ -35,19 +35,6 @@ _RESIZE = (
     update(_CAMPAIGN)
     .where(_CAMPAIGN.c.id == bindparam("of_campaign"))
     .values(roster_size=_CAMPAIGN.c.roster_size + bindparam("by"))
-)
-_UPDATE = (
-    update(_TABLE)
-    .where(_TABLE.c.id == bindparam("row_id"))
-    .values(
-        first_name=bindparam("new_first_name"),
-        last_name=bindparam("new_last_name"),
-        name_key=bindparam("new_name_key"),
-        language=bindparam("new_language"),
-        bag_language_ended=bindparam("new_bag_language_ended"),
-        metadata=bindparam("new_bag"),
-        updated_at=bindparam("new_updated_at"),
-    )
 )
 
 
@@ -165,9 +152,9 @@ def _insert(campaign: Rostered, bodies: Sequence[ParticipantUpsert]) -> dict[str
     """Insert who is not there yet; leaves out those whom another caller inserted first."""
     merged = {body.email: merge(NOBODY, body) for body in bodies}
     now = clock.now_ms()
-    rows = {email: _new_row(campaign, email, each, now) for email, each in merged.items()}
-    landed = _insert_rows(list(rows.values()))
-    joined = [row for row in rows.values() if row["id"] in landed]
+    rows = _new_rows(campaign, list(merged.items()), now)
+    landed = _insert_rows(rows)
+    joined = [row for row in rows if row["id"] in landed]
     event.record_many(campaign.account_id, "participant.joined", (participants.for_event(row) for row in joined))
     _resize(campaign.id, len(joined))
     return {
@@ -182,20 +169,27 @@ def _insert_rows(rows: list[dict[str, Any]]) -> set[str]:
     return bulk.insert_missing(_TABLE, columns, unique=("campaign_id", "email"))
 
 
-def _new_row(campaign: Rostered, email: str, merged: Merged, now: int) -> dict[str, Any]:
-    return {
-        "id": new_id("par", now),
+def _new_rows(campaign: Rostered, merged: Sequence[tuple[str, Merged]], now: int) -> list[dict[str, Any]]:
+    """The rows of new people, given by their addresses; their ids follow the order given."""
+    same: dict[str, Any] = {
         "account_id": campaign.account_id,
         "campaign_id": campaign.id,
-        "email": email,
-        **merged.values,
-        "name_key": participants.name_key(merged.values["first_name"], merged.values["last_name"], email),
         "status": "added",
         "organisation_id": None,
         "labels": {},
         "created_at": now,
         "updated_at": now,
     }
+    return [
+        {
+            "id": participant_id,
+            "email": email,
+            "name_key": participants.name_key(each.values["first_name"], each.values["last_name"], email),
+            **same,
+            **each.values,
+        }
+        for participant_id, (email, each) in zip(new_ids("par", len(merged), now), merged, strict=True)
+    ]
 
 
 def _update(known: Mapping[str, Mapping[str, Any]], bodies: Iterable[ParticipantUpsert]) -> dict[str, Written]:
@@ -215,22 +209,21 @@ def _update_rows(pairs: Sequence[tuple[Mapping[str, Any], Merged]]) -> list[Writ
         )
         for row, merged in pairs
     ]
-    parameters = [_update_parameters(each.row) for each in written if each.changes]
-    if parameters:
-        db.session.connection().execute(_UPDATE, parameters)
+    bulk.update_many(_TABLE, [_changeable(each.row) for each in written if each.changes])
     return written
 
 
-def _update_parameters(row: Mapping[str, Any]) -> dict[str, Any]:
+def _changeable(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row's columns as a merge may have left them, to be written where it stands."""
     return {
-        "row_id": row["id"],
-        "new_first_name": row["first_name"],
-        "new_last_name": row["last_name"],
-        "new_name_key": participants.name_key(row["first_name"], row["last_name"], row["email"]),
-        "new_language": row["language"],
-        "new_bag_language_ended": row["bag_language_ended"],
-        "new_bag": row["bag"],
-        "new_updated_at": row["updated_at"],
+        "id": row["id"],
+        "first_name": row["first_name"],
+        "last_name": row["last_name"],
+        "name_key": participants.name_key(row["first_name"], row["last_name"], row["email"]),
+        "language": row["language"],
+        "bag_language_ended": row["bag_language_ended"],
+        "metadata": row["bag"],
+        "updated_at": row["updated_at"],
     }
 
 
