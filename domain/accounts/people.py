@@ -6,12 +6,12 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import ForeignKey, Select, Text, delete, func, select, update
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, Select, Text, and_, case, delete, func, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 import contract.people as public
 from core import clock
@@ -26,6 +26,8 @@ from domain.events.audit import Actor
 
 PASSWORD_LEAST = 10
 PASSWORD_MOST = 200
+
+AnySelect = TypeVar("AnySelect", bound=Select[Any])
 
 hasher = PasswordHasher()
 
@@ -68,6 +70,9 @@ class SignIn(Model):
     user_id: Mapped[str] = mapped_column(Text, ForeignKey("user.id", ondelete="CASCADE"), index=True)
     created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
 
+
+# What a row of `join_members` prefers; nothing where no member has the address.
+PREFERENCE = case((Membership.user_id.is_not(None), User.language))
 
 SIGN_IN_LASTS_MS = 14 * clock.DAY_MS
 
@@ -147,6 +152,15 @@ def preference_of(account_id: str, email: str) -> str | None:
     """The language that the account's member with this address prefers; None for a stranger, or where unset."""
     query = select(User.language).join(Membership, Membership.user_id == User.id)
     return db.session.scalar(query.where(Membership.account_id == account_id, User.email == email))
+
+
+def join_members(
+    query: AnySelect, account_id: InstrumentedAttribute[str], email: InstrumentedAttribute[str]
+) -> AnySelect:
+    """`query` joined with the accounts' members by address; `PREFERENCE` is then each row's `preference_of`."""
+    # Two joins that find by unique columns: a joined subquery is scanned for every row by SQLite.
+    is_member = and_(Membership.user_id == User.id, Membership.account_id == account_id)
+    return query.outerjoin(User, User.email == email).outerjoin(Membership, is_member)
 
 
 def hash_of(password: str) -> str:
@@ -303,7 +317,7 @@ def remove_member(account_id: str, user_id: str, by: Actor) -> None:
 def numbers_of_members() -> dict[str, int]:
     """How many members each account has, by account id; accounts without any are left out."""
     query = select(Membership.account_id, func.count()).group_by(Membership.account_id)
-    return dict(db.session.execute(query).tuples().all())
+    return dict(db.session.execute(query).all())
 
 
 def _member(account_id: str, user_id: str) -> tuple[User, Membership]:

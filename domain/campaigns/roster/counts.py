@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
-from sqlalchemy import JSON, ColumnElement, Text, case, cast, func, select, type_coerce
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    CompoundSelect,
+    Text,
+    and_,
+    case,
+    cast,
+    func,
+    null,
+    select,
+    type_coerce,
+    union_all,
+)
 
 from contract.participants import PARTICIPANT_STATUSES, ParticipantStatus
 from core.db import db, is_postgresql
-from core.i18n import LANGUAGES, Language, known
+from core.i18n import LANGUAGES, Language
+from domain.accounts import people
 from domain.campaigns.campaign import Campaign
 from domain.messages import language as message_language
 
@@ -33,14 +48,11 @@ def by_status(whose: ColumnElement[bool]) -> dict[ParticipantStatus, int]:
 
 
 def by_language(whose: ColumnElement[bool]) -> dict[Language | None, int]:
-    """People by the language that their row states (2.7), zeros included; None for those who state none."""
-    query = select(Participant.language, func.count()).where(whose).group_by(Participant.language)
+    """People by the language of their messages (2.7; contract 3, Language resolution), zeros
+    included; None for those of whom none is known."""
     found: Counter[Language | None] = Counter()
-    for language, number in db.session.execute(query):
-        found[known(language)] += number
-    for language, number in _legacy(whose):
-        found[language] += number
-        found[None] -= number
+    for field, spoken, preference, number in db.session.execute(_by_what_is_said(whose)):
+        found[message_language.stated(field, {"lang": spoken}, cleared=False, preference=preference)] += number
     return {language: found[language] for language in (*LANGUAGES, None)}
 
 
@@ -54,14 +66,24 @@ def completed_by_campaign(campaign_ids: list[str]) -> dict[str, int]:
     return dict(db.session.execute(query).all())
 
 
-def _legacy(whose: ColumnElement[bool]) -> list[tuple[Language, int]]:
-    """People without a Language whose `metadata.lang` still speaks for them, by that language."""
-    # A query of its own: all other rows are counted from the index alone. The text is looked at before it is read as
-    # JSON, which costs more.
+def _by_what_is_said(whose: ColumnElement[bool]) -> CompoundSelect[Any, Any, Any, int]:
+    """How many people share a field, a `metadata.lang` that no clearing has ended, and a preference.
+
+    Whoever states a Language is counted from the index alone; only the others' rows are read.
+    """
+    field, nothing = Participant.language, cast(null(), Text)
+    spoken = _spoken().label("spoken")
+    stated = select(field, nothing, nothing, func.count()).where(whose, field.is_not(None))
+    preferred = people.PREFERENCE.label("preferred")
+    unstated = select(nothing, spoken, preferred, func.count()).where(whose, field.is_(None))
+    unstated = people.join_members(unstated, Participant.account_id, Participant.email)
+    return union_all(stated.group_by(field), unstated.group_by(spoken, preferred))
+
+
+def _spoken() -> ColumnElement[str | None]:
+    """What `metadata.lang` says while it has a say."""
+    # The text is looked at before it is read as JSON, which costs more.
     text = type_coerce(Participant.bag, Text)
     lang = cast(text, JSON).op("->>")("lang") if is_postgresql() else func.json_extract(text, "$.lang")
-    spoken = case((text.contains('"lang":'), lang), else_=None).label("spoken")
-    silent = (Participant.language.is_(None), Participant.bag_language_ended.is_(False), text.contains('"lang":'))
-    rows = db.session.execute(select(spoken, func.count()).where(whose, *silent).group_by(spoken))
-    read = ((message_language.stated(None, {"lang": str(lang)}, cleared=False), number) for lang, number in rows)
-    return [(language, number) for language, number in read if language is not None]
+    has_a_say = and_(Participant.bag_language_ended.is_(False), text.contains('"lang":'))
+    return case((has_a_say, cast(lang, Text)), else_=None)
