@@ -14,22 +14,28 @@ from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
     JSON,
     BigInteger,
+    ColumnClause,
+    ColumnElement,
     LargeBinary,
     Table,
     TableValuedAlias,
     Text,
     Update,
+    any_,
     bindparam,
     cast,
     column,
     func,
     insert,
+    literal,
     select,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import InstrumentedAttribute
 
 from core.db import Json, db, is_postgresql
 from core.json_text import as_text
@@ -75,6 +81,19 @@ def update_many(table: Table, rows: Sequence[Mapping[str, Any]], by: tuple[str, 
     return connection.exec_driver_sql(_update_by_place(table, places, by), _as_tuples(table, places, rows)).rowcount
 
 
+def among(column: ColumnElement[str] | InstrumentedAttribute[str], values: Sequence[str]) -> ColumnElement[bool]:
+    """Whether the column has one of these values, in a statement whose text is the same for any number of them."""
+    if is_postgresql():
+        return column == any_(literal(list(values), ARRAY(Text)))
+    return column.in_(select(func.json_each(as_text(values)).table_valued("value").c.value))
+
+
+def recordset(parameter: str, *columns: ColumnClause[Any], name: str) -> TableValuedAlias:
+    """A table of the objects of a JSON text that is given as this parameter; PostgreSQL only."""
+    given = func.json_to_recordset(cast(bindparam(parameter, type_=Text), JSON)).table_valued(*columns)
+    return given.render_derived(name=name, with_types=True)
+
+
 def _names(table: Table, row: Mapping[str, Any]) -> tuple[str, ...]:
     """The columns of a row in the order of the table, which is the order of a compiled statement's places."""
     return tuple(each.name for each in table.c if each.name in row)
@@ -116,10 +135,7 @@ def _update_from_json(table: Table, names: tuple[str, ...], by: tuple[str, ...])
 
 
 def _given(table: Table, names: tuple[str, ...]) -> TableValuedAlias:
-    """The rows of the JSON text as a table."""
-    columns = [column(name, _plain(table.c[name].type)) for name in names]
-    given = func.json_to_recordset(cast(bindparam("rows", type_=Text), JSON)).table_valued(*columns)
-    return given.render_derived(name="given", with_types=True)
+    return recordset("rows", *(column(name, _plain(table.c[name].type)) for name in names), name="given")
 
 
 def _plain(kind: Any) -> Any:

@@ -7,39 +7,41 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, cycle, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
     CursorResult,
+    Integer,
     LargeBinary,
+    ScalarSelect,
     Select,
+    Text,
+    TextClause,
     bindparam,
     cast,
-    exists,
+    column,
     func,
-    literal_column,
+    or_,
     select,
     text,
+    true,
     update,
 )
 
-from core import clock
+from core import bulk, clock
 from core.db import db, is_postgresql
-from core.settings import MOST_WEBHOOK_ATTEMPTS
+from core.json_text import as_text
 
 from ..subscription import Subscription
-from .record import TABLE, Delivery
+from .record import FIRST_ATTEMPT, LEASED, QUEUED, RETRY, TABLE, Delivery, lock_in_order
 
 # In flight for one subscription while others wait.
 MOST_WHILE_OTHERS_WAIT = 4
 # Claims of every process happen one after the other on PostgreSQL, as they do on SQLite: the limits are then exact.
 CLAIM_LOCK = 7_305_220_613
-_RETRIES = tuple(range(1, MOST_WEBHOOK_ATTEMPTS + 1))
 # A row whose subscription was deleted while its event was being written is found by looking back this far.
 LOOK_BACK_MS = clock.DAY_MS
-
-_LEASED = Delivery.lease_until > literal_column("0")
 
 
 @dataclass(frozen=True)
@@ -62,17 +64,15 @@ class Claim:
 
 def waiting(until: int) -> list[str]:
     """The subscriptions that something is due for at `until` (epoch ms) and nobody sends it. Takes no lock."""
-    due = exists().where(
-        Delivery.subscription_id == Subscription.id,
-        Delivery.state == "queued",
-        Delivery.attempts.in_((0, *_RETRIES)),
-        Delivery.due_at <= until,
-        Delivery.lease_until == 0,
-    )
-    return list(db.session.scalars(select(Subscription.id).where(*_ACTIVE, due)))
+    is_active = Subscription.is_active.is_(True), Subscription.deleted_at.is_(None)
+    is_due = or_(_first_due_at(FIRST_ATTEMPT) <= until, _first_due_at(RETRY) <= until)
+    return list(db.session.scalars(select(Subscription.id).where(*is_active, is_due)))
 
 
-_ACTIVE: tuple[ColumnElement[bool], ...] = (Subscription.is_active.is_(True), Subscription.deleted_at.is_(None))
+def _first_due_at(kind: str) -> ScalarSelect[int]:
+    """No `EXISTS`: PostgreSQL would read all that is due, where the first entry of an index tells enough."""
+    mine = select(TABLE.c.due_at).where(TABLE.c.subscription_id == Subscription.id, text(kind))
+    return mine.order_by(TABLE.c.due_at).limit(1).scalar_subquery()
 
 
 def claim(
@@ -89,20 +89,28 @@ def claim(
         return []
     if is_postgresql():
         db.session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": CLAIM_LOCK})
-    in_flight = _in_flight()
+    in_flight = _in_flight(subscription_ids)
+    shares = share(subscription_ids, in_flight, idle, reserve)
     picked: list[str] = []
-    for each, wanted in share(subscription_ids, in_flight, idle, reserve).items():
-        fits = _fitting(_pick(each, wanted, until), most_bytes // 2, one_of_any=not in_flight.get(each))
-        picked += [delivery_id for delivery_id, _size in fits]
-        most_bytes -= sum(size for _id, size in fits)
+    for each, found in _pick(shares, until).items():
+        fits = _fitting(found, most_bytes // 2, one_of_any=not in_flight.get(each))
+        picked += [due.delivery_id for due in fits]
+        most_bytes -= sum(due.size for due in fits)
     return _take(picked, clock.now_ms() + lease_ms) if picked else []
 
 
-def _fitting(found: Sequence[tuple[str, int]], most_bytes: int, *, one_of_any: bool) -> list[tuple[str, int]]:
+class Due(NamedTuple):
+    """A delivery that could be claimed; `size` is its payload's, in bytes."""
+
+    subscription_id: str
+    delivery_id: str
+    size: int
+
+
+def _fitting(found: Sequence[Due], most_bytes: int, *, one_of_any: bool) -> Sequence[Due]:
     """As many of the first as fit together; with `one_of_any` the very first however long it is."""
-    together = list(accumulate(size for _id, size in found))
-    count = sum(size <= most_bytes for size in together)
-    return list(found[: max(count, 1 if one_of_any else 0)])
+    count = sum(size <= most_bytes for size in accumulate(due.size for due in found))
+    return found[: max(count, 1 if one_of_any else 0)]
 
 
 def share(subscription_ids: Sequence[str], in_flight: Mapping[str, int], idle: int, reserve: int) -> dict[str, int]:
@@ -116,46 +124,69 @@ def share(subscription_ids: Sequence[str], in_flight: Mapping[str, int], idle: i
     return dict(given)
 
 
-def _in_flight() -> dict[str, int]:
-    query = select(Delivery.subscription_id, func.count()).where(_LEASED).group_by(Delivery.subscription_id)
-    return {row[0]: row[1] for row in db.session.execute(query)}
+def _in_flight(subscription_ids: Sequence[str]) -> dict[str, int]:
+    theirs = bulk.among(TABLE.c.subscription_id, subscription_ids), text(LEASED)
+    query = select(TABLE.c.subscription_id, func.count()).where(*theirs).group_by(TABLE.c.subscription_id)
+    return {row[0]: row[1] for row in db.session.connection().execute(query)}
 
 
-def _due(attempts: ColumnElement[bool], size: ColumnElement[int]) -> Select[str, int]:
-    query = select(Delivery.id, size).where(
-        Delivery.subscription_id == bindparam("subscription"),
-        Delivery.state == "queued",
-        attempts,
-        Delivery.due_at <= bindparam("until"),
-        Delivery.lease_until == 0,
-    )
-    return query.order_by(Delivery.due_at).limit(bindparam("most")).with_for_update(skip_locked=True)
+def _pick(shares: Mapping[str, int], until: int) -> dict[str, list[Due]]:
+    """What is due, as much as each may have, the oldest first; locked on PostgreSQL.
+
+    First attempts, and for what is left of a share retries: what is new does not wait behind what failed.
+    """
+    found: dict[str, list[Due]] = {each: [] for each in shares}
+    for kind in (FIRST_ATTEMPT, RETRY):
+        left = {each: most - len(found[each]) for each, most in shares.items() if most > len(found[each])}
+        for due in _due(kind, left, until) if left else ():
+            if len(found[due.subscription_id]) < shares[due.subscription_id]:
+                found[due.subscription_id].append(due)
+    return found
+
+
+def _due(kind: str, shares: Mapping[str, int], until: int) -> list[Due]:
+    """Everybody's in one question. SQLite, whose limit is one for all, may find more than a share."""
+    if is_postgresql():
+        rows = [{"subscription_id": each, "most": most} for each, most in shares.items()]
+        found = db.session.connection().execute(_due_of_each(kind), {"shares": as_text(rows), "until": until})
+    else:
+        asked = {"subscription_ids": as_text(list(shares)), "most": max(shares.values()), "until": until}
+        found = db.session.connection().execute(_due_on_sqlite(kind), asked)
+    return [Due(*row) for row in found]
 
 
 @cache
-def _first_and_late(on_postgresql: bool) -> tuple[Select[str, int], Select[str, int]]:
-    """What was never attempted, and what was. SQLite's `length` of text counts characters, of bytes those."""
-    payload = Delivery.payload
-    size = func.octet_length(payload) if on_postgresql else func.length(cast(payload, LargeBinary))
-    return _due(Delivery.attempts == 0, size), _due(Delivery.attempts.in_(_RETRIES), size)
+def _due_of_each(kind: str) -> Select[str, str, int]:
+    share = bulk.recordset("shares", column("subscription_id", Text), column("most", Integer), name="share")
+    size = func.octet_length(TABLE.c.payload).label("size")
+    due = _oldest(kind, share.c.subscription_id, share.c.most, TABLE.c.subscription_id, TABLE.c.id, size)
+    oldest = due.correlate(share).with_for_update(skip_locked=True).lateral("due")
+    return select(oldest.c.subscription_id, oldest.c.id, oldest.c.size).select_from(share.join(oldest, true()))
 
 
-def _pick(subscription_id: str, most: int, until: int) -> list[tuple[str, int]]:
-    """Ids and sizes of due deliveries, first attempts before retries: what is new does not wait behind what failed."""
-    connection = db.session.connection()
-    found: list[tuple[str, int]] = []
-    for query in _first_and_late(is_postgresql()):
-        asked = {"subscription": subscription_id, "until": until, "most": most - len(found)}
-        found += [(row[0], row[1]) for row in connection.execute(query, asked)]
-        if len(found) == most:
-            break
-    return found
+@cache
+def _due_on_sqlite(kind: str) -> Select[str, str, int]:
+    """Its `length` of text counts characters, of bytes those."""
+    asked = func.json_each(bindparam("subscription_ids")).table_valued("value")
+    found = TABLE.alias()
+    size = func.length(cast(found.c.payload, LargeBinary))
+    oldest = _oldest(kind, asked.c.value, bindparam("most"), TABLE.c.id).correlate(asked)
+    return (
+        select(found.c.subscription_id, found.c.id, size)
+        .select_from(asked.join(found, found.c.id.in_(oldest)))
+        .order_by(found.c.due_at)
+    )
+
+
+def _oldest(kind: str, subscription_id: Any, most: Any, *columns: ColumnElement[Any]) -> Select[*tuple[Any, ...]]:
+    mine = TABLE.c.subscription_id == subscription_id, text(kind), TABLE.c.due_at <= bindparam("until")
+    return select(*columns).where(*mine).order_by(TABLE.c.due_at).limit(most)
 
 
 def _take(delivery_ids: Sequence[str], lease_until: int) -> list[Claim]:
     taken = db.session.connection().execute(
         update(TABLE)
-        .where(TABLE.c.id.in_(delivery_ids), TABLE.c.lease_until == 0, TABLE.c.state == "queued")
+        .where(bulk.among(TABLE.c.id, delivery_ids))
         .values(lease_until=lease_until, lease_generation=TABLE.c.lease_generation + 1)
         .returning(*_TAKEN)
     )
@@ -175,18 +206,15 @@ _TAKEN = (
 def _receivers(subscription_ids: set[str]) -> dict[str, dict[str, Any]]:
     """URL and sealed secret as they stand now: a rotation counts from the next attempt of everything (6.3)."""
     query = select(Subscription.id, Subscription.url, Subscription.sealed_secret)
-    found = db.session.execute(query.where(Subscription.id.in_(subscription_ids)))
+    found = db.session.connection().execute(query.where(bulk.among(Subscription.id, sorted(subscription_ids))))
     return {row[0]: {"url": row[1], "sealed_secret": row[2]} for row in found}
 
 
 def hold(claims: Sequence[Claim], lease_ms: int) -> None:
     """Keep what is still being sent; changes nothing for a claim that somebody else has taken over."""
-    statement = update(TABLE).where(
-        TABLE.c.id == bindparam("held"), TABLE.c.lease_generation == bindparam("generation"), TABLE.c.lease_until > 0
-    )
-    rows = [{"held": each.delivery_id, "generation": each.generation} for each in claims]
-    if rows:
-        db.session.connection().execute(statement.values(lease_until=clock.now_ms() + lease_ms), rows)
+    until = clock.now_ms() + lease_ms
+    rows = [{"id": each.delivery_id, "lease_generation": each.generation, "lease_until": until} for each in claims]
+    bulk.update_many(TABLE, rows, by=("id", "lease_generation"))
 
 
 def needs_mending(lease_ms: int, longest_wait_ms: int, *, take_back: bool) -> bool:
@@ -205,6 +233,7 @@ def mend(lease_ms: int, longest_wait_ms: int, *, take_back: bool) -> int:
     """
     touched = 0
     for wrong, right in _wrongs(lease_ms, longest_wait_ms, take_back):
+        lock_in_order(*wrong)
         done = db.session.execute(
             update(Delivery).where(*wrong).values(**right).execution_options(synchronize_session=False)
         )
@@ -213,22 +242,22 @@ def mend(lease_ms: int, longest_wait_ms: int, *, take_back: bool) -> int:
     return touched
 
 
-Wrong = tuple[tuple[ColumnElement[bool], ...], dict[str, object]]
+Wrong = tuple[tuple[ColumnElement[bool] | TextClause, ...], dict[str, object]]
 
 
 def _wrongs(lease_ms: int, longest_wait_ms: int, take_back: bool) -> list[Wrong]:
     now = clock.now_ms()
     deleted = select(Subscription.id).where(Subscription.deleted_at > now - LOOK_BACK_MS)
     wrongs: list[Wrong] = [
-        ((_LEASED, Delivery.lease_until > now + 2 * lease_ms), {"lease_until": now + lease_ms}),
-        ((Delivery.state == "queued", Delivery.due_at > now + longest_wait_ms), {"due_at": now}),
+        ((text(LEASED), Delivery.lease_until > now + 2 * lease_ms), {"lease_until": now + lease_ms}),
+        ((text(QUEUED), Delivery.due_at > now + longest_wait_ms), {"due_at": now}),
         (
             (Delivery.subscription_id.in_(deleted), Delivery.state == "queued", Delivery.lease_until == 0),
             {"state": "cancelled", "settled_at": now},
         ),
     ]
     if take_back:
-        wrongs.insert(0, ((_LEASED, Delivery.lease_until <= now), {"lease_until": 0}))
+        wrongs.insert(0, ((text(LEASED), Delivery.lease_until <= now), {"lease_until": 0}))
     return wrongs
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Select, func, select
 
-from core import clock, ids
+from core import clock
 from core.db import db
 
 from ..subscription import Subscription
-from .record import Delivery
+from .record import Delivery, queued_between
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,8 @@ def lately(account_id: str) -> Lately:
     if not mine:
         return Lately(0, 0, 0, 0)
     waiting = _count(Delivery.subscription_id.in_(mine), Delivery.state == "queued")
-    first = ids.first_of("dlv", clock.now_ms() - clock.DAY_MS)
     query: Select[str, int] = select(Delivery.state, func.count()).group_by(Delivery.state)
-    query = query.where(Delivery.subscription_id.in_(mine), Delivery.id >= first)
+    query = query.where(Delivery.subscription_id.in_(mine), *queued_between(clock.now_ms() - clock.DAY_MS, None))
     by_state: dict[str, int] = {row[0]: row[1] for row in db.session.execute(query)}
     return Lately(len(mine), waiting, by_state.get("accepted", 0), by_state.get("exhausted", 0))
 
@@ -51,7 +50,7 @@ def exhausted(subscription_id: str, since: int, until: int, event: str = "") -> 
     conditions: list[ColumnElement[bool]] = [
         Delivery.subscription_id == subscription_id,
         Delivery.state == "exhausted",
-        Delivery.created_at.between(since, until),
+        *queued_between(since, until),
     ]
     if event:
         conditions.append(Delivery.event == event)

@@ -14,7 +14,7 @@ from core.errors import NotFound
 from core.ids import is_id
 
 from ..subscription import Subscription
-from .record import Delivery, DeliveryAttempt
+from .record import Delivery, DeliveryAttempt, queued_between
 
 # Health looks at this many of a subscription's latest deliveries.
 LATEST = 100
@@ -88,13 +88,9 @@ def _filtered(account_id: str, subscription_id: str, wanted: Wanted) -> Select[D
         query = query.where(Delivery.state == wanted.state)
     if wanted.event:
         query = query.where(Delivery.event == wanted.event)
-    if wanted.since is not None:
-        query = query.where(Delivery.created_at >= wanted.since)
-    if wanted.until is not None:
-        query = query.where(Delivery.created_at <= wanted.until)
     if wanted.id:
         query = query.where((Delivery.event_id if is_id(wanted.id, "evt") else Delivery.id) == wanted.id)
-    return query
+    return query.where(*queued_between(wanted.since, wanted.until))
 
 
 def _rows(query: Select[Delivery], limit: int) -> list[Delivery]:

@@ -7,12 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, Table, Text, text, update
+from sqlalchemy import (
+    ColumnElement,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    Table,
+    Text,
+    TextClause,
+    func,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core import bulk, clock, queue
-from core.db import EpochMs, Model, db, on_commit, primary_key
-from core.ids import new_id
+from core import bulk, clock, ids, queue
+from core.db import EpochMs, Model, db, is_postgresql, on_commit, primary_key
 from core.json_text import as_text
 
 State = Literal["queued", "accepted", "exhausted", "cancelled"]
@@ -21,6 +32,17 @@ STATES: tuple[State, ...] = get_args(State)
 JOB = "jobs.deliveries.wake"
 # Rows in one statement of a fan-out: a bulk of events times its subscriptions must not stand in memory twice over.
 ROWS_AT_ONCE = 5_000
+
+
+# A question finds an index of its own rows alone where it says these conditions word for word.
+QUEUED = "state = 'queued'"
+LEASED = "lease_until > 0"
+FIRST_ATTEMPT = f"{QUEUED} AND lease_until = 0 AND attempts = 0"
+RETRY = f"{QUEUED} AND lease_until = 0 AND attempts > 0"
+
+
+def _index_where(name: str, *columns: str, where: str) -> Index:
+    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
 
 
 class Delivery(Model):
@@ -54,15 +76,16 @@ class Delivery(Model):
 
     __table_args__ = (
         Index("uq_delivery_event_id_subscription_id", "event_id", "subscription_id", unique=True),
-        Index("ix_delivery_state_due_at", "state", "due_at"),
-        # First attempts come before retries, so that both are found in the order in which they are claimed.
-        Index("ix_delivery_subscription_id_state_attempts_due_at", "subscription_id", "state", "attempts", "due_at"),
-        Index("ix_delivery_subscription_id_id", "subscription_id", "id"),
-        Index(
-            "ix_delivery_leased", "subscription_id", "lease_until",
-            sqlite_where=text("lease_until > 0"), postgresql_where=text("lease_until > 0"),
-        ),
-    )  # fmt: skip
+        # The log: whole and by time, by state, by event, each in its order.
+        Index("ix_delivery_subscription_id_id_created_at", "subscription_id", "id", "created_at"),
+        Index("ix_delivery_subscription_id_state_id", "subscription_id", "state", "id"),
+        Index("ix_delivery_subscription_id_event_id", "subscription_id", "event", "id"),
+        # What is to be done, in the order in which it is done. What is settled stands in none of them.
+        _index_where("ix_delivery_queued", "due_at", where=QUEUED),
+        _index_where("ix_delivery_first_attempts", "subscription_id", "due_at", where=FIRST_ATTEMPT),
+        _index_where("ix_delivery_retries", "subscription_id", "due_at", where=RETRY),
+        _index_where("ix_delivery_leased", "subscription_id", "lease_until", where=LEASED),
+    )
 
 
 class DeliveryAttempt(Model):
@@ -113,7 +136,7 @@ def _rows(occurrences: Iterable[Occurrence], subscription_ids: Sequence[str]) ->
         payload = as_text(each.payload)
         for subscription_id in subscription_ids:
             yield {
-                "id": new_id("dlv", now),
+                "id": ids.new_id("dlv", now),
                 "account_id": each.account_id,
                 "subscription_id": subscription_id,
                 "event_id": each.event_id,
@@ -139,14 +162,36 @@ def wake() -> None:
     queue.nudge_once(JOB)
 
 
+def queued_between(since: int | None, until: int | None) -> list[ColumnElement[bool]]:
+    """The conditions of having been queued in a time (epoch ms, both inclusive; None leaves it open).
+
+    Ids sort by time, so it is a range of the index too.
+    """
+    conditions: list[ColumnElement[bool]] = []
+    if since is not None:
+        conditions += [Delivery.created_at >= since, Delivery.id >= ids.first_of("dlv", since)]
+    if until is not None:
+        conditions += [Delivery.created_at <= until, Delivery.id < ids.beyond("dlv", until)]
+    return conditions
+
+
 def cancel_waiting(subscription_id: str) -> None:
     """What waits for a deleted subscription never goes. A POST under way still writes what came of it."""
+    waiting = Delivery.subscription_id == subscription_id, Delivery.state == "queued"
+    lock_in_order(*waiting)
     db.session.execute(
         update(Delivery)
-        .where(Delivery.subscription_id == subscription_id, Delivery.state == "queued")
+        .where(*waiting)
         .values(state="cancelled", settled_at=clock.now_ms())
         .execution_options(synchronize_session=False)
     )
+
+
+def lock_in_order(*conditions: ColumnElement[bool] | TextClause) -> None:
+    """Lock deliveries by id, as everybody does who changes several: no two then wait for each other for ever."""
+    if is_postgresql():
+        held = select(Delivery.id).where(*conditions).order_by(Delivery.id).with_for_update().subquery()
+        db.session.execute(select(func.count()).select_from(held))
 
 
 def body(delivery_id: str, event_id: str | None, event: str, account_id: str, timestamp_ms: int, payload: str) -> bytes:

@@ -13,7 +13,7 @@ from core.errors import NotFound, Refused
 from .. import audit
 from ..audit import Actor
 from ..subscription import Subscription, get
-from .record import Delivery, wake_after_commit
+from .record import Delivery, lock_in_order, queued_between, wake_after_commit
 
 
 def refire(account_id: str, delivery_id: str, by: Actor) -> None:
@@ -22,16 +22,15 @@ def refire(account_id: str, delivery_id: str, by: Actor) -> None:
     For an inactive subscription it waits until that is active again.
     """
     of_it = Delivery.id == delivery_id
-    subscription_id = db.session.scalar(
-        select(Delivery.subscription_id).where(of_it, Delivery.account_id == account_id)
-    )
-    if subscription_id is None:
+    query = select(Subscription).join(Delivery, Delivery.subscription_id == Subscription.id)
+    subscription = db.session.scalar(query.where(of_it, Delivery.account_id == account_id))
+    if subscription is None:
         raise NotFound("delivery")
-    if db.session.scalar(select(Subscription.deleted_at).where(Subscription.id == subscription_id)) is not None:
+    if subscription.deleted_at is not None:
         raise Refused("SUBSCRIPTION_DELETED")
     if not _begin_round(of_it):
         raise Refused("DELIVERY_NOT_EXHAUSTED")
-    audit.record(account_id, by, "webhook.refired", delivery_id, subscription_id, {"deliveries": [None, 1]})
+    audit.record(account_id, by, "webhook.refired", delivery_id, subscription.url, {"deliveries": [None, 1]})
 
 
 def refire_selected(account_id: str, subscription_id: str, delivery_ids: Sequence[str], by: Actor) -> int:
@@ -44,7 +43,7 @@ def refire_range(account_id: str, subscription_id: str, by: Actor, *, since: int
 
     Returns how many deliveries that were; `event` leaves out the others.
     """
-    conditions: list[ColumnElement[bool]] = [Delivery.created_at.between(since, until)]
+    conditions = queued_between(since, until)
     if event:
         conditions.append(Delivery.event == event)
     return _refire(account_id, subscription_id, by, *conditions)
@@ -60,9 +59,11 @@ def _refire(account_id: str, subscription_id: str, by: Actor, *conditions: Colum
 
 
 def _begin_round(*conditions: ColumnElement[bool]) -> int:
+    again = Delivery.state == "exhausted", *conditions
+    lock_in_order(*again)
     begun = db.session.execute(
         update(Delivery)
-        .where(Delivery.state == "exhausted", *conditions)
+        .where(*again)
         .values(
             state="queued", attempts=0, round=Delivery.round + 1, due_at=clock.now_ms(), settled_at=None, lease_until=0
         )

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import Row, Table, bindparam, insert, select, update
+from sqlalchemy import Row, Table, select, update
 
-from core import clock
+from core import bulk, clock
 from core.db import db
 from core.ids import new_id
 
@@ -65,20 +65,15 @@ def settle(done: Sequence[Outcome | GivenBack], ladder: Ladder) -> None:
     outcomes = [each for each in ours if isinstance(each, Outcome)]
     _give_back([each for each in ours if isinstance(each, GivenBack)])
     rows = [_after(each, standing[each.claim.delivery_id], ladder) for each in outcomes]
-    if rows:
-        connection = db.session.connection()
-        connection.execute(_SETTLE, rows)
-        connection.execute(insert(_ATTEMPTS), [_attempt(each, standing) for each in outcomes])
-        _count_failures(outcomes, rows)
-        tally.add(_counts(outcomes, rows))
+    bulk.update_many(TABLE, rows, by=_MINE)
+    bulk.insert_many(_ATTEMPTS, [_attempt(each, standing) for each in outcomes])
+    _count_failures(outcomes, rows)
+    tally.add(_counts(outcomes, rows))
 
 
 _ATTEMPTS = cast(Table, DeliveryAttempt.__table__)
-_STANDING = ("id", "lease_generation", "lease_until", "state", "attempts", "round", "first_sent_at")
-_CHANGED = ("state", "attempts", "due_at", "last_status", "last_error", "first_sent_at", "last_sent_at", "settled_at")
-_MINE = (TABLE.c.id == bindparam("settled"), TABLE.c.lease_generation == bindparam("generation"))
-_SETTLE = update(TABLE).where(*_MINE).values(lease_until=0, **{name: bindparam(f"new_{name}") for name in _CHANGED})
-_GIVE_BACK = update(TABLE).where(*_MINE).values(lease_until=0, due_at=bindparam("new_due_at"))
+_STANDING = ("id", "lease_generation", "state", "attempts", "round", "first_sent_at")
+_MINE = ("id", "lease_generation")
 
 
 def _locked(done: Sequence[Outcome | GivenBack], ladder: Ladder) -> Mapping[str, Row[Any]]:
@@ -89,24 +84,31 @@ def _locked(done: Sequence[Outcome | GivenBack], ladder: Ladder) -> Mapping[str,
     connection = db.session.connection()
     if last:
         connection.execute(failing.with_for_update(key_share=True)).all()
-    query = select(*(TABLE.c[name] for name in _STANDING)).where(TABLE.c.id.in_([e.claim.delivery_id for e in done]))
-    found = connection.execute(query.order_by(TABLE.c.id).with_for_update())
+    query = select(*(TABLE.c[name] for name in _STANDING))
+    mine = bulk.among(TABLE.c.id, [each.claim.delivery_id for each in done])
+    found = connection.execute(query.where(mine).order_by(TABLE.c.id).with_for_update())
     return {row.id: row for row in found}
 
 
 def _is_ours(claim: Claim, standing: Mapping[str, Row[Any]]) -> bool:
+    """Whether the claim stands, and its result is not written yet: a commit may have been on disk whose answer was
+    lost on the way."""
     row = standing.get(claim.delivery_id)
-    return row is not None and row.lease_generation == claim.generation
+    return row is not None and (row.lease_generation, row.round, row.attempts) == (
+        claim.generation,
+        claim.round,
+        claim.attempts,
+    )
 
 
 def _give_back(claims: Sequence[GivenBack]) -> None:
     now = clock.now_ms()
-    rows = [
-        {"settled": each.claim.delivery_id, "generation": each.claim.generation, "new_due_at": now + each.wait_ms}
-        for each in claims
-    ]
-    if rows:
-        db.session.connection().execute(_GIVE_BACK, rows)
+    rows = [_named(each.claim) | {"lease_until": 0, "due_at": now + each.wait_ms} for each in claims]
+    bulk.update_many(TABLE, rows, by=_MINE)
+
+
+def _named(claim: Claim) -> dict[str, Any]:
+    return {"id": claim.delivery_id, "lease_generation": claim.generation}
 
 
 def _after(outcome: Outcome, row: Row[Any], ladder: Ladder) -> dict[str, Any]:
@@ -118,17 +120,16 @@ def _after(outcome: Outcome, row: Row[Any], ladder: Ladder) -> dict[str, Any]:
         state = "cancelled"
     else:
         state = "queued" if attempts < ladder.most_attempts else "exhausted"
-    return {
-        "settled": outcome.claim.delivery_id,
-        "generation": outcome.claim.generation,
-        "new_state": state,
-        "new_attempts": attempts,
-        "new_due_at": now + ladder.wait_after(attempts) if state == "queued" else now,
-        "new_last_status": outcome.status,
-        "new_last_error": outcome.error,
-        "new_first_sent_at": row.first_sent_at or outcome.at,
-        "new_last_sent_at": outcome.at,
-        "new_settled_at": None if state == "queued" else now,
+    return _named(outcome.claim) | {
+        "lease_until": 0,
+        "state": state,
+        "attempts": attempts,
+        "due_at": now + ladder.wait_after(attempts) if state == "queued" else now,
+        "last_status": outcome.status,
+        "last_error": outcome.error,
+        "first_sent_at": row.first_sent_at or outcome.at,
+        "last_sent_at": outcome.at,
+        "settled_at": None if state == "queued" else now,
     }
 
 
@@ -152,7 +153,7 @@ def _count_failures(outcomes: Sequence[Outcome], rows: Sequence[Mapping[str, Any
     exhausted = Counter(
         outcome.claim.subscription_id
         for outcome, row in zip(outcomes, rows, strict=True)
-        if row["new_state"] == "exhausted"
+        if row["state"] == "exhausted"
     )
     for subscription_id, count in sorted(exhausted.items()):
         db.session.execute(
@@ -167,8 +168,8 @@ def _counts(outcomes: Sequence[Outcome], rows: Sequence[Mapping[str, Any]]) -> C
     counts: Counter[str] = Counter()
     for outcome, row in zip(outcomes, rows, strict=True):
         counts["accepted" if outcome.error is None else "failed"] += 1
-        counts["exhausted"] += row["new_state"] == "exhausted"
+        counts["exhausted"] += row["state"] == "exhausted"
         counts["blocked"] += outcome.error in BLOCKED
-        if outcome.claim.round == 1 and row["new_attempts"] == 1:
+        if outcome.claim.round == 1 and row["attempts"] == 1:
             counts.update(tally.latency(outcome.at - outcome.claim.created_at))
     return counts

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import Table, Text, func, select
+from sqlalchemy import Table, Text, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core import clock
 from core.db import EpochMs, Model, db, is_postgresql
 
-from .record import Delivery
+from .record import LEASED, QUEUED, Delivery
 
 # Upper bounds of the latency's buckets, in milliseconds.
 LATENCY_BOUNDS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000)
@@ -71,7 +71,7 @@ def standing() -> Standing:
     """What waits now."""
     now = clock.now_ms()
     due, oldest = db.session.execute(
-        select(func.count(), func.min(Delivery.due_at)).where(Delivery.state == "queued", Delivery.due_at <= now)
+        select(func.count(), func.min(Delivery.due_at)).where(text(QUEUED), Delivery.due_at <= now)
     ).one()
-    in_flight = db.session.scalar(select(func.count()).select_from(Delivery).where(Delivery.lease_until > 0)) or 0
+    in_flight = db.session.scalar(select(func.count()).select_from(Delivery).where(text(LEASED))) or 0
     return Standing(due, now - oldest if oldest else 0, in_flight)

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from core import clock
 from core.db import db, transaction
+from core.ids import first_of
 from domain.events import event
 from domain.events.delivery import Delivery, DeliveryAttempt
 from domain.events.subscription import Subscription
@@ -19,8 +20,10 @@ OPEN = "https://hooks.example.com/other"
 USUAL = "https://hooks.example.com/in"
 
 
-def given_up(world: World, webhook: str, number: int = 1, name: str = "campaign.updated", **values: Any) -> list[str]:
-    """Deliveries to the webhook that were given up, with their last attempt."""
+def given_up(
+    world: World, webhook: str, number: int = 1, name: str = "campaign.updated", *, created_at: int = 0, **values: Any
+) -> list[str]:
+    """Deliveries to the webhook that were given up, with their last attempt; queued at `created_at` (epoch ms)."""
     with transaction():
         event.record_many(world.account_id, name, [{"number": each} for each in range(number)])
         waiting = select(Delivery).where(Delivery.subscription_id == webhook, Delivery.state == "queued")
@@ -29,6 +32,8 @@ def given_up(world: World, webhook: str, number: int = 1, name: str = "campaign.
             now = clock.now_ms()
             each.state, each.attempts, each.last_status, each.last_error = "exhausted", 3, 500, "BAD_STATUS"
             each.last_sent_at = each.settled_at = now
+            if created_at:
+                each.id, each.created_at = first_of("dlv", created_at)[:-4] + each.id[-4:], created_at
             for key, value in values.items():
                 setattr(each, key, value)
             db.session.add(
@@ -53,6 +58,13 @@ def only(world: World) -> Subscription:
 
 def at(world: World, webhook: str = "", *more: str) -> str:
     return "/".join((f"{world.acme}/webhooks", *([webhook] if webhook else []), *more))
+
+
+def form_key(page: str) -> str:
+    """The key that a form of the page carries."""
+    found = re.search(r'name="form_key"[^>]* value="([^"]+)"', page)
+    assert found is not None
+    return found[1]
 
 
 def visible(page: str) -> str:
