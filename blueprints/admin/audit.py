@@ -24,6 +24,7 @@ from domain.campaigns.imports.record import Import
 from domain.campaigns.roster import Participant
 from domain.events import audit
 from domain.events.audit import ACTIONS, AuditEntry
+from domain.events.delivery import Delivery
 
 screen = Blueprint("audit", __name__)
 
@@ -128,11 +129,17 @@ def _entries(rows: list[AuditEntry], *, has_newer: bool, has_older: bool) -> Ent
 
 
 def _links(account_id: str, rows: Sequence[AuditEntry]) -> dict[str, str]:
-    """The page of each subject that has one, by the subject's id; two queries for the whole page at most."""
+    """The page of each subject that has one, by the subject's id; three queries for the whole page at most."""
     links = {row.subject_id: url for row in rows if (url := _link(account_id, row)) is not None}
-    for participant_id, campaign_id, email in _found(Participant, account_id, rows, "par", Participant.email):
+    for delivery_id, webhook_id in _found(Delivery, account_id, rows, "dlv", Delivery.subscription_id):
+        links[delivery_id] = url_for(
+            "webhooks.delivery", account_id=account_id, subscription_id=webhook_id, delivery_id=delivery_id
+        )
+    for participant_id, campaign_id, email in _found(
+        Participant, account_id, rows, "par", Participant.campaign_id, Participant.email
+    ):
         links[participant_id] = url_for("roster.index", account_id=account_id, campaign_id=campaign_id, q=email)
-    for import_id, campaign_id, _name in _found(Import, account_id, rows, "imp", Import.file_name):
+    for import_id, campaign_id in _found(Import, account_id, rows, "imp", Import.campaign_id):
         links[import_id] = url_for("imports.index", account_id=account_id, campaign_id=campaign_id)
     return links
 
@@ -150,9 +157,10 @@ def _link(account_id: str, row: AuditEntry) -> str | None:
     return None
 
 
-def _found(model: Any, account_id: str, rows: Sequence[AuditEntry], prefix: str, label: Any) -> list[Any]:
+def _found(model: Any, account_id: str, rows: Sequence[AuditEntry], prefix: str, *columns: Any) -> list[Any]:
+    """Id and these columns of the subjects on the page that still stand."""
     ids = {row.subject_id for row in rows if row.subject_id.startswith(prefix + "_")}
     if not ids:
         return []
-    query = select(model.id, model.campaign_id, label).where(model.account_id == account_id, model.id.in_(ids))
+    query = select(model.id, *columns).where(model.account_id == account_id, model.id.in_(ids))
     return list(db.session.execute(query))

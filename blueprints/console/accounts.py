@@ -9,16 +9,16 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from flask_login import current_user
 from sqlalchemy.exc import IntegrityError
-from wtforms import EmailField, HiddenField, PasswordField, SelectField, StringField
+from wtforms import EmailField, PasswordField, SelectField, StringField
 from wtforms.validators import DataRequired
 
 from blueprints.access import allow_operator
+from blueprints.creation import CreationForm, once
 from blueprints.fields import Form, refuse
 from blueprints.page import PageOf, actor, language_name, paging, show
 from core.db import db, transaction
 from core.errors import Refused
 from core.i18n import LANGUAGES
-from core.ids import is_id, new_id
 from domain.accounts import account as accounts
 from domain.accounts import people
 from domain.accounts.account import Account
@@ -30,10 +30,11 @@ from . import console
 PLACES = ("first", "second", "third", "fourth")
 
 
-class AccountForm(Form):
-    """A new account and whoever administers it first. `form_key` becomes the account's id: sent twice, it is one."""
+class AccountForm(CreationForm):
+    """A new account and whoever administers it first."""
 
-    form_key = HiddenField()
+    prefix_of_id = "acc"
+
     name = StringField(lazy("Name of the account"))
     first = SelectField(lazy("Primary language"), validate_choice=False)
     second = SelectField(lazy("Second language"), validate_choice=False)
@@ -78,18 +79,17 @@ def new_account() -> Any:
     form = _account_form()
     if not form.validate_on_submit():
         return render_template("console/account_form.html", form=form), 400 if form.errors else 200
-    if _stands(form):
-        return _sent_before()
     try:
-        account, welcome = _create(form)
+        made = once(lambda: _create(form), lambda: _stands(form))
     except Refused as refused:
         _place(form, refused)
         return render_template("console/account_form.html", form=form), 400
-    except IntegrityError:  # the same form at the same moment, or another change that was first
-        if _stands(form):
-            return _sent_before()
+    except IntegrityError:  # another change was first
         refuse(form, Refused("CONFLICT"), {})
         return render_template("console/account_form.html", form=form), 409
+    if made is None:
+        return _sent_before()
+    account, welcome = made
     if welcome.password is not None:
         return render_template("console/account_created.html", account=account, welcome=welcome)
     flash(
@@ -117,7 +117,7 @@ def rename_account(account_id: str) -> Any:
 
 
 def _account_form() -> AccountForm:
-    form = AccountForm(data={"form_key": new_id("acc"), "first": "en"})
+    form = AccountForm({"first": "en"})
     named = [(code, language_name(code)) for code in LANGUAGES]
     form.first.choices = named
     for place in PLACES[1:]:
@@ -126,11 +126,8 @@ def _account_form() -> AccountForm:
 
 
 def _create(form: AccountForm) -> tuple[Account, Welcome]:
-    key = form.form_key.data or ""
     with transaction():
-        account = accounts.create(
-            form.name.data or "", actor(), form.languages(), account_id=key if is_id(key, "acc") else None
-        )
+        account = accounts.create(form.name.data or "", actor(), form.languages(), account_id=form.id_to_be)
         welcome = people.welcome(
             account.id,
             form.email.data or "",

@@ -7,16 +7,15 @@ from typing import Any
 from flask import current_app, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
-from sqlalchemy.exc import IntegrityError
-from wtforms import HiddenField, SelectMultipleField, StringField
+from wtforms import SelectMultipleField, StringField
 
 from blueprints.access import allow_operator
-from blueprints.fields import Form, refuse
+from blueprints.creation import CreationForm, once
+from blueprints.fields import refuse
 from blueprints.page import actor, is_fragment, show
 from core import clock
 from core.db import transaction
 from core.errors import NotFound, Refused
-from core.ids import is_id, new_id
 from domain.accounts import account as accounts
 from domain.accounts import credentials
 from domain.accounts.credentials import DEFAULT_PER_MINUTE, ServiceToken
@@ -40,10 +39,11 @@ SCOPE_SENTENCES = {
 }
 
 
-class MintForm(Form):
-    """A new token. `form_key` becomes its id, so that the form mints once however often it is sent."""
+class MintForm(CreationForm):
+    """A new token."""
 
-    form_key = HiddenField()
+    prefix_of_id = "tok"
+
     label = StringField(lazy("Label"))
     accounts = SelectMultipleField(lazy("Accounts"), validate_choice=False)
     scopes = SelectMultipleField(lazy("Scopes"), validate_choice=False)
@@ -78,20 +78,15 @@ def new_credential() -> str:
 def mint_credential() -> Any:
     """Mint a token. Its plaintext is on this answer alone: in no address, no cookie and no log."""
     form = _mint_form()
-    before = _minted_by(form)
-    if before is not None:
-        return _minted_before(before)
     try:
-        token, plaintext = _mint(form)
+        minted = once(lambda: _mint(form), lambda: _minted_by(form) is not None)
     except Refused as refused:
         refuse(form, refused, {})
         # htmx swaps 422 and nothing else of the four hundreds.
         return _form(form), 422 if is_fragment() else 400
-    except IntegrityError:  # the same form at the same moment
-        before = _minted_by(form)
-        if before is None:
-            raise
-        return _minted_before(before)
+    if minted is None:
+        return render_template("console/credential_minted.html", token=_minted_by(form), plaintext=None), 409
+    token, plaintext = minted
     return render_template("console/credential_minted.html", token=credentials.get(token.id), plaintext=plaintext)
 
 
@@ -118,7 +113,7 @@ def revoke_credential(token_id: str) -> Any:
 
 
 def _mint_form() -> MintForm:
-    form = MintForm(data={"form_key": new_id("tok")})
+    form = MintForm()
     form.accounts.choices = [(account.id, account.name) for account in accounts.all_accounts()]
     form.scopes.choices = [(scope, scope) for scope in SCOPES]
     return form
@@ -135,7 +130,6 @@ def _form(form: MintForm) -> str:
 
 
 def _mint(form: MintForm) -> tuple[ServiceToken, str]:
-    key = form.form_key.data or ""
     with transaction():
         return credentials.mint(
             current_app.config["SETTINGS"].secret_key,
@@ -144,7 +138,7 @@ def _mint(form: MintForm) -> tuple[ServiceToken, str]:
             by=actor(),
             label=form.label.data or "",
             per_minute=_per_minute(form.per_minute.data or ""),
-            token_id=key if is_id(key, "tok") else None,
+            token_id=form.id_to_be,
         )
 
 
@@ -163,10 +157,6 @@ def _minted_by(form: MintForm) -> ServiceToken | None:
         return credentials.get(form.form_key.data or "")
     except NotFound:
         return None
-
-
-def _minted_before(token: ServiceToken) -> Any:
-    return render_template("console/credential_minted.html", token=token, plaintext=None), 409
 
 
 def _is_in_force(token: ServiceToken, now: int) -> bool:

@@ -53,7 +53,7 @@ def record_many(account_id: str, name: str, payloads: Iterable[Mapping[str, Any]
     """
     if name in AT_MOST_ONCE:
         raise ValueError(f"{name} is fanned out after the commit: announce() it")
-    _record(account_id, name, list(payloads), None)
+    _record(account_id, name, list(payloads))
 
 
 def announce(account_id: str, name: str, payload: Mapping[str, Any]) -> None:
@@ -67,34 +67,39 @@ def announce(account_id: str, name: str, payload: Mapping[str, Any]) -> None:
     write_after_commit(lambda: _whatever_the_queue_allows(account_id, name, payload))
 
 
-def test_send(subscription: Subscription, by: Actor) -> str:
-    """A real `webhook.test` for this subscription alone, whether or not it lists it; returns the delivery's event id.
+def test_send(subscription: Subscription, by: Actor, *, event_id: str | None = None) -> None:
+    """A real `webhook.test` for this subscription alone, whether or not it lists it; under this id where one is given.
 
     Refused while it is inactive (`SUBSCRIPTION_INACTIVE`).
     """
     if not subscription.is_active:
         raise Refused("SUBSCRIPTION_INACTIVE")
     payload = {"subscription": subscriptions.as_public(subscription)}
-    made = _record(subscription.account_id, "webhook.test", [payload], [subscription.id])
+    event_ids = [event_id] if event_id is not None else None
+    _record(subscription.account_id, "webhook.test", [payload], to=[subscription.id], event_ids=event_ids)
     audit.record(subscription.account_id, by, "webhook.tested", subscription.id, subscription.url)
-    return made[0]
 
 
-def _record(account_id: str, name: str, payloads: Sequence[Mapping[str, Any]], to: Sequence[str] | None) -> list[str]:
-    """Write events and their deliveries, to these subscriptions or to all that listen; returns the events' ids."""
+def _record(
+    account_id: str,
+    name: str,
+    payloads: Sequence[Mapping[str, Any]],
+    *,
+    to: Sequence[str] | None = None,
+    event_ids: Sequence[str] | None = None,
+) -> None:
+    """Write events and their deliveries, to these subscriptions or to all that listen, under these ids or new ones."""
     if name not in EVENTS:
         raise ValueError(f"{name} is not in the event catalogue")
+    if not payloads:
+        return
     now = clock.now_ms()
-    event_ids = new_ids("evt", len(payloads), now)
     happened = [
-        Occurrence(event_id, account_id, name, payload) for event_id, payload in zip(event_ids, payloads, strict=True)
+        Occurrence(event_id, account_id, name, payload)
+        for event_id, payload in zip(event_ids or new_ids("evt", len(payloads), now), payloads, strict=True)
     ]
-    if not happened:
-        return []
     bulk.insert_many(cast(Table, Event.__table__), [_row(each, now) for each in happened])
-    receivers = subscriptions.listening(account_id, name) if to is None else to
-    deliveries.add_many(happened, receivers)
-    return [each.event_id for each in happened]
+    deliveries.add_many(happened, subscriptions.listening(account_id, name) if to is None else to)
 
 
 def _row(happened: Occurrence, at: int) -> dict[str, Any]:
@@ -115,4 +120,4 @@ def _whatever_the_queue_allows(account_id: str, name: str, payload: Mapping[str,
     except QueueAway:
         log.warning("event_lost", event_name=name, account_id=account_id)
         return lambda: tally.add({f"lost.{name}": 1})
-    return lambda: _record(account_id, name, [payload], None)
+    return lambda: _record(account_id, name, [payload])

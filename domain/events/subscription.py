@@ -44,9 +44,7 @@ class Subscription(Model):
     __table_args__ = (Index("ix_webhook_subscription_account_id_id", "account_id", "id"),)
 
 
-def register(
-    account_id: str, body: WebhookRegister, by: Actor, *, subscription_id: str | None = None
-) -> Subscription:
+def register(account_id: str, body: WebhookRegister, by: Actor, *, subscription_id: str | None = None) -> Subscription:
     """A new, active subscription, under this id where one is given.
 
     Refuses events outside the catalogue by name; the URL was checked at the edge.

@@ -14,6 +14,9 @@ from core.db import transaction
 from domain.campaigns import campaign as campaigns
 from domain.events import audit
 from domain.events.audit import ACTIONS, Actor, Done
+from domain.events.delivery import refiring
+from tests.jobs import hooks
+from tests.pages.webhooks.rows import USUAL, at, given_up
 from tests.world import World, add_participant
 
 ALICE = Actor("user", "usr_a", "Alice Martin", "page")
@@ -54,6 +57,18 @@ def test_an_entry_says_who_by_which_way_and_what_changed(alice: FlaskClient, wor
     assert "Autumn survey" in page
     assert "hidden-code" not in page
     assert f'href="{world.campaign}"' in page
+
+
+def test_a_delivery_sent_again_leads_to_its_page(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    delivery_id = given_up(world, webhook)[0]
+    with transaction():
+        refiring.refire(world.account_id, delivery_id, ALICE)
+    page = alice.get(f"{world.acme}/audit?action=webhook.refired").text
+    found = re.search(r'href="([^"]+/deliveries/[^"]+)"[^>]*>([^<]*)<', page)
+    assert found is not None
+    assert found.groups() == (at(world, webhook, "deliveries", delivery_id), USUAL)
+    assert alice.get(found[1]).status_code == 200
 
 
 def test_a_participant_leads_to_the_roster_until_removed(alice: FlaskClient, world: World) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import flash, redirect, url_for
+from flask import flash
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from pydantic import ValidationError
@@ -13,7 +13,7 @@ from wtforms import PasswordField, SelectMultipleField, StringField
 
 from blueprints import webhook_urls
 from blueprints.access import allow
-from blueprints.fields import Form
+from blueprints.creation import CreationForm, once
 from blueprints.form_errors import place
 from blueprints.page import actor, is_fragment, show
 from contract.webhooks import LEAST_SECRET, MOST_SECRET, WebhookRegister
@@ -25,13 +25,15 @@ from domain.events.delivery import questions
 from domain.events.subscription import Subscription
 
 from . import words
-from .screen import BASE, screen
+from .screen import BASE, screen, to_log
 
 MOST_DELETED = 20
 
 
-class RegisterForm(Form):
+class RegisterForm(CreationForm):
     """A new webhook. The secret is never written back into the form."""
+
+    prefix_of_id = "whk"
 
     url = StringField(lazy("URL"), filters=[lambda value: (value or "").strip()])
     events = SelectMultipleField(lazy("Events"), validate_choice=False)
@@ -66,6 +68,8 @@ def new(account_id: str) -> Any:
     form = RegisterForm()
     if not form.validate_on_submit():
         return _form(form)
+    if _is_registered(account_id, form):
+        return _sent_before(account_id, form)
     try:
         body = WebhookRegister(url=form.url.data or "", events=form.chosen(), secret=form.secret.data or None)
     except ValidationError as error:
@@ -75,13 +79,29 @@ def new(account_id: str) -> Any:
     if body is None or form.errors:
         return _form(form)
     try:
-        with transaction():
-            made = subscriptions.register(account_id, body, actor()).id
+        made = once(lambda: _register(account_id, form, body), lambda: _is_registered(account_id, form))
     except Refused as refused:
         place(form, refused, {"events": "events"})
         return _form(form)
+    if made is None:
+        return _sent_before(account_id, form)
     flash(_("The webhook is registered. Send a test to see whether it arrives."), "success")
-    return redirect(url_for("webhooks.show", account_id=account_id, subscription_id=made), 303)
+    return to_log(account_id, made)
+
+
+def _register(account_id: str, form: RegisterForm, body: WebhookRegister) -> str:
+    with transaction():
+        return subscriptions.register(account_id, body, actor(), subscription_id=form.id_to_be).id
+
+
+def _is_registered(account_id: str, form: RegisterForm) -> bool:
+    found = db.session.get(Subscription, form.form_key.data)
+    return found is not None and found.account_id == account_id
+
+
+def _sent_before(account_id: str, form: RegisterForm) -> Any:
+    flash(_("The form was sent twice, and registered this webhook once."), "info")
+    return to_log(account_id, form.id_to_be)
 
 
 def _say(form: RegisterForm, error: ValidationError) -> None:
@@ -107,6 +127,8 @@ def _check_url(form: RegisterForm) -> None:
 
 
 def _form(form: RegisterForm) -> Any:
+    if form.errors and form.secret.data and not form.secret.errors:
+        form.secret.errors = [_("Enter the secret again: no page ever shows one.")]
     said = show(
         "webhooks/new.html",
         form=form,

@@ -12,7 +12,7 @@ from flask_babel import gettext as _
 from blueprints.access import allow
 from blueprints.page import same_page, show
 from core import clock
-from core.ids import is_id
+from core.ids import is_id, new_id
 from domain.events.catalogue import CATALOGUE, EVENTS
 from domain.events.delivery import questions
 from domain.events.delivery.questions import LogPage
@@ -72,6 +72,7 @@ def subscription_page(account_id: str, subscription_id: str) -> str:
         states=[("", _("All states")), *((code, word) for code, (word, _tone) in words.STATES.items())],
         events=event_choices(),
         clear_url=url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id),
+        form_key=new_id("evt"),
         rotation_question=rotation_question(subscription.sealed_secret is not None),
         removal_question=removal_question(health.waiting if health else 0),
         words=words,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
@@ -9,6 +10,7 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 
 from blueprints.access import allow
+from blueprints.creation import id_from, once
 from blueprints.page import actor, number
 from blueprints.sentences import sentence
 from core import clock
@@ -18,7 +20,7 @@ from core.ids import is_id
 from domain.events import event
 from domain.events import subscription as subscriptions
 from domain.events.catalogue import EVENTS
-from domain.events.delivery import counting, questions, refiring
+from domain.events.delivery import Delivery, counting, questions, refiring
 
 from .log import instant
 from .screen import DELIVERY, ONE, delivery_of, screen, to_log
@@ -29,17 +31,33 @@ SELECTED_AT_MOST = 500
 @screen.post(ONE + "/test")
 @allow("webhooks:manage")
 def test(account_id: str, subscription_id: str) -> Any:
-    """Send a real `webhook.test` to this webhook alone."""
+    """Send a real `webhook.test` to this webhook alone; the form sent twice sends it once."""
+    event_id = id_from(request.form.get("form_key", ""), "evt")
     try:
-        with transaction():
-            found = subscriptions.get(account_id, subscription_id, lock=True)
-            event_id = event.test_send(found, actor())
+        made = once(
+            lambda: _send_test(account_id, subscription_id, event_id),
+            lambda: bool(_of_event(account_id, subscription_id, event_id)),
+        )
     except Refused as refused:
         flash(sentence(refused), "danger")
         return to_log(account_id, subscription_id)
-    rows = questions.log(account_id, subscription_id, questions.Wanted(id=event_id), limit=1).rows
-    flash(_("A test is on its way."), "success")
-    return _to_delivery(account_id, subscription_id, rows[0].id)
+    sent = _of_event(account_id, subscription_id, event_id)[0]
+    if made or sent.state == "queued":
+        flash(_("A test is on its way."), "success")
+    else:
+        flash(_("This test was sent before."), "info")
+    return _to_delivery(account_id, subscription_id, sent.id)
+
+
+def _send_test(account_id: str, subscription_id: str, event_id: str) -> bool:
+    with transaction():
+        found = subscriptions.get(account_id, subscription_id, lock=True)
+        event.test_send(found, actor(), event_id=event_id)
+    return True
+
+
+def _of_event(account_id: str, subscription_id: str, event_id: str) -> Sequence[Delivery]:
+    return questions.log(account_id, subscription_id, questions.Wanted(id=event_id), limit=1).rows
 
 
 @screen.post(DELIVERY + "/again")
@@ -57,7 +75,10 @@ def refire(account_id: str, subscription_id: str, delivery_id: str) -> Any:
             refiring.refire(account_id, delivery_id, actor())
         flash(_began(1), "success")
     except Refused as refused:
-        flash(sentence(refused), "danger")
+        if delivery_of(account_id, subscription_id, delivery_id).state == "queued":
+            flash(_("This delivery is on its way again."), "info")
+        else:
+            flash(sentence(refused), "danger")
     return _to_delivery(account_id, subscription_id, delivery_id)
 
 
@@ -74,7 +95,7 @@ def refire_selected(account_id: str, subscription_id: str) -> Any:
         return _ask(_question(len(chosen)), _log_url(account_id, subscription_id))
     with transaction():
         count = refiring.refire_selected(account_id, subscription_id, chosen, actor())
-    flash(_began(count), "success" if count else "danger")
+    flash(_began(count), "success" if count else "info")
     return to_log(account_id, subscription_id)
 
 
@@ -98,7 +119,7 @@ def refire_range(account_id: str, subscription_id: str) -> Any:
         return _ask(_question(count), _log_url(account_id, subscription_id))
     with transaction():
         count = refiring.refire_range(account_id, subscription_id, actor(), since=since, until=last, event=name)
-    flash(_began(count), "success" if count else "danger")
+    flash(_began(count), "success" if count else "info")
     return to_log(account_id, subscription_id)
 
 
@@ -121,7 +142,7 @@ def _question(count: int) -> str:
 
 def _began(count: int) -> str:
     if not count:
-        return _("None of these is given up any more, so nothing was sent again.")
+        return _("None of these is given up any more: they are on their way again, or have arrived.")
     return ngettext(
         "%(count)s delivery is sent again.", "%(count)s deliveries are sent again.", count, count=number(count)
     )

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import html
+import threading
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
+from contract.webhooks import WebhookRegister
 from core import vault
-from core.db import db
+from core.db import db, transaction
+from core.ids import new_id
+from domain.events import subscription
+from domain.events.audit import COMMAND_LINE
 from domain.events.catalogue import CATALOGUE
 from domain.events.subscription import Subscription
 from tests import world as worlds
 from tests.jobs import hooks
 from tests.jobs.hooks import SECRET
-from tests.pages.form import send
-from tests.pages.webhooks.rows import OPEN, USUAL, at, given_up, only, visible
+from tests.pages.form import csrf, send
+from tests.pages.webhooks.rows import OPEN, USUAL, at, form_key, given_up, only, visible
 from tests.world import World
 
 
@@ -69,6 +75,48 @@ def test_a_mistake_stands_at_its_field_and_only_the_secret_is_not_kept(
         assert 'value="campaign.updated" checked' in answer.text
     db.session.rollback()
     assert db.session.scalars(select(Subscription)).all() == []
+
+
+def test_a_form_sent_twice_registers_one_webhook_with_the_secret_of_the_first(alice: FlaskClient, world: World) -> None:
+    here = at(world, "new")
+    fields = {"url": OPEN, "events": ["campaign.updated"], "form_key": form_key(alice.get(here).text)}
+    first = send(alice, here, secret=SECRET, **fields)
+    again = send(alice, here, secret="another secret, typed later", **{**fields, "url": "not even a URL"})
+    assert again.request.path == first.request.path == at(world, fields["form_key"])
+    assert "registered this webhook once" in again.text and "another secret" not in again.text
+    assert vault.unseal(only(world).sealed_secret or "") == SECRET and only(world).url == OPEN
+
+
+def test_a_form_sent_twice_at_once_registers_one_webhook(alice: FlaskClient, world: World) -> None:
+    key, body = new_id("whk"), WebhookRegister(url=OPEN, events=["campaign.updated"])
+    fields = {"url": OPEN, "events": ["campaign.updated"], "form_key": key, "csrf_token": csrf(alice, at(world, "new"))}
+    answers: list[TestResponse] = []
+    with transaction():
+        subscription.register(world.account_id, body, COMMAND_LINE, subscription_id=key)
+        second = threading.Thread(target=lambda: answers.append(alice.post(at(world, "new"), data=fields)))
+        second.start()
+        second.join(0.5)  # it waits for this transaction
+    second.join()
+    assert [(answer.status_code, answer.location) for answer in answers] == [(303, at(world, key))]
+    assert only(world).id == key
+
+
+def test_a_key_that_is_no_id_or_another_account_s_webhook_gives_nothing_away(
+    alice: FlaskClient, charlie: FlaskClient, world: World
+) -> None:
+    theirs = hooks.subscribe(world, USUAL)
+    here = f"/accounts/{world.other_account_id}/webhooks/new"
+    fields = {"url": OPEN, "events": ["campaign.updated"]}
+    assert send(charlie, here, form_key=theirs, **fields).status_code == 409
+    assert only(world).url == USUAL
+    assert "The webhook is registered." in send(charlie, here, form_key="whk_' OR 1=1", **fields).text
+
+
+def test_a_secret_that_was_typed_is_asked_for_again_beside_another_mistake(alice: FlaskClient, world: World) -> None:
+    answer = send(alice, at(world, "new"), url="ftp://hooks.example.com/", events=["campaign.updated"], secret=SECRET)
+    assert 'id="secret-error"' in answer.text and "Enter the secret again" in answer.text
+    unsigned = send(alice, at(world, "new"), url="ftp://hooks.example.com/", events=["campaign.updated"], secret="")
+    assert 'id="secret-error"' not in unsigned.text
 
 
 def test_charlie_and_audrey_see_nothing_of_it(app: Flask, charlie: FlaskClient, world: World) -> None:

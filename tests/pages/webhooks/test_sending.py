@@ -14,7 +14,7 @@ from jobs import deliveries
 from tests.jobs import hooks
 from tests.jobs.hooks import SECRET
 from tests.pages.form import send
-from tests.pages.webhooks.rows import USUAL, at, given_up, only, state_of
+from tests.pages.webhooks.rows import USUAL, at, form_key, given_up, only, state_of
 from tests.servers.receiver import Receiver
 from tests.world import World
 
@@ -41,6 +41,21 @@ def test_a_test_arrives_and_its_page_tells_everything_but_the_secret(
     assert "Healthy" in listed and "100%" in listed
 
 
+def test_a_test_pressed_twice_is_one(alice: FlaskClient, world: World, listener: Receiver) -> None:
+    webhook = hooks.subscribe(world, listener.url)
+    key = form_key(alice.get(at(world, webhook)).text)
+    pages = [send(alice, at(world, webhook, "test"), page=at(world, webhook), form_key=key) for _ in range(2)]
+    assert pages[0].request.path == pages[1].request.path
+    assert all("A test is on its way." in page.text for page in pages)
+    assert deliveries.drain() == 1
+    late = send(alice, at(world, webhook, "test"), page=at(world, webhook), form_key=key)
+    assert "This test was sent before." in late.text and "Accepted" in late.text
+    next_key = form_key(alice.get(at(world, webhook)).text)
+    other = send(alice, at(world, webhook, "test"), page=at(world, webhook), form_key=next_key)
+    assert other.request.path != late.request.path
+    assert deliveries.drain() == 1 and len(listener.got) == 2
+
+
 def test_an_inactive_webhook_refuses_a_test(alice: FlaskClient, world: World) -> None:
     webhook = hooks.subscribe(world, USUAL)
     page = send(alice, at(world, webhook, "activity"), page=at(world, webhook), active="0")
@@ -60,6 +75,8 @@ def test_a_delivery_that_was_given_up_is_sent_again_under_its_id(
     here = at(world, webhook, "deliveries", delivery_id)
     assert "keeps its id" in send(alice, f"{here}/again", page=here).text and state_of(delivery_id) == "exhausted"
     send(alice, f"{here}/again", page=here, confirmed="1")
+    twice = send(alice, f"{here}/again", page=here, confirmed="1").text
+    assert "This delivery is on its way again." in twice and "given up can be" not in twice
     deliveries.drain()
     assert listener.ids == [delivery_id] and state_of(delivery_id) == "accepted"
     again = send(alice, f"{here}/again", page=here, confirmed="1")
@@ -77,6 +94,8 @@ def test_a_selection_is_sent_again(alice: FlaskClient, world: World) -> None:
     page = send(alice, f"{here}/again", page=here, chosen=ids[:2], confirmed="1")
     assert "2 deliveries are sent again." in page.text
     assert [state_of(each) for each in ids] == ["queued", "queued", "exhausted"]
+    twice = send(alice, f"{here}/again", page=here, chosen=ids[:2], confirmed="1").text
+    assert "they are on their way again, or have arrived" in twice
 
 
 def test_a_time_range_is_sent_again_once_its_number_was_seen(alice: FlaskClient, world: World) -> None:
