@@ -6,11 +6,28 @@ import logging
 import re
 import secrets
 import sys
+from contextlib import suppress
+from typing import TextIO, cast
 
 import structlog
 from flask import Flask, Response, g, request
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+class _Lossy:
+    """Standard error, where a line may be lost: work does not end because a full disk has no room for its log."""
+
+    def write(self, line: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(line)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
+
+
+_standard_error = _Lossy()
 
 
 def configure(level: int = logging.INFO) -> None:
@@ -24,7 +41,7 @@ def configure(level: int = logging.INFO) -> None:
             structlog.processors.JSONRenderer(ensure_ascii=False),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+        logger_factory=lambda *_: structlog.PrintLogger(cast(TextIO, _standard_error)),
         cache_logger_on_first_use=False,
     )
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -90,8 +91,9 @@ class Supervisor:
         self._given_up = True
 
     def say(self, sentence: str) -> None:
-        sys.stderr.write(f"[{self._label}] {sentence}\n")
-        sys.stderr.flush()
+        with suppress(OSError):  # a full disk that has no room for the line is no reason to stop
+            sys.stderr.write(f"[{self._label}] {sentence}\n")
+            sys.stderr.flush()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._signals += 1

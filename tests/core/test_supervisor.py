@@ -63,8 +63,8 @@ class Supervised:
     def part(self, name: str, script: str) -> None:
         (self.folder / f"{name}.py").write_text(script.replace("{name}", name))
 
-    def start(self) -> None:
-        with (self.folder / "said").open("wb") as said:
+    def start(self, said_to: Path | None = None) -> None:
+        with (said_to or self.folder / "said").open("wb") as said:
             command = [sys.executable, "-c", SUPERVISE, str(self.folder)]
             self.process = subprocess.Popen(command, cwd=ROOT, stderr=said, start_new_session=True)
 
@@ -132,6 +132,16 @@ def test_a_killed_part_comes_back_and_its_death_is_said_in_one_line(supervised: 
     os.kill(killed, signal.SIGKILL)
     assert supervised.pid("first", other_than=killed) != killed
     assert supervised.said() == "[test] first ended (killed by SIGKILL); it is started again in 0.5 s.\n"
+
+
+def test_a_death_that_no_log_has_room_for_is_mended_all_the_same(supervised: Supervised) -> None:
+    supervised.part("one", LIVES)
+    supervised.start(said_to=Path("/dev/full"))
+    killed = supervised.pid("one")
+    os.kill(killed, signal.SIGKILL)
+    supervised.pid("one", other_than=killed)
+    supervised.send(signal.SIGTERM)
+    assert supervised.exit_code() == 0
 
 
 def test_a_part_that_cannot_start_ends_everything_with_a_sentence(supervised: Supervised) -> None:
