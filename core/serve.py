@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
 import threading
@@ -10,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 
 from core import i18n, instance, valkey
 from core.settings import Settings, SettingsError
@@ -78,7 +80,7 @@ def web_command(host: str, port: int) -> list[str]:
 
 def _environment(settings: Settings) -> dict[str, str]:
     """What the parts inherit: the settings as read here, so that all share one secret and one folder."""
-    env = dict(os.environ)
+    env = {"PROMETHEUS_MULTIPROC_DIR": _emptied(settings.instance_path / "metrics"), **os.environ}
     env.update(
         INSTANCE_PATH=str(settings.instance_path),
         DATABASE_URL=settings.database_url,
@@ -88,6 +90,13 @@ def _environment(settings: Settings) -> dict[str, str]:
         PYTHONUNBUFFERED="1",
     )
     return env
+
+
+def _emptied(folder: Path) -> str:
+    """Where the web processes of this run add up their counts (`core.metrics`)."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return str(folder)
 
 
 def _require_free(host: str, port: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from blueprints.api import last_use
+from core import queue
 from core.db import db, transaction
 from domain.accounts import credentials
 from domain.accounts.credentials import ServiceToken
@@ -31,6 +33,16 @@ def test_without_the_queue_it_is_ready_all_the_same(tmp_path: Path) -> None:
     ready = app.test_client().get("/readyz")
     assert (ready.status_code, ready.json) == (200, {"status": "ready", "database": "ok", "queue": "away"})
     assert b"assessor_queue_reachable 0.0" in app.test_client().get("/metrics").data
+
+
+def test_a_frozen_queue_is_away_and_others_may_still_try_it(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as frozen:
+        frozen.bind(f"{tmp_path}/frozen")
+        frozen.listen()
+        app = create_app(settings_for(f"sqlite:///{tmp_path}/x.db", f"unix://{tmp_path}/frozen", tmp_path))
+        assert app.test_client().get("/readyz").get_json()["queue"] == "away"
+        with app.app_context():
+            assert not queue.handle().breaker.is_open()
 
 
 @pytest.mark.parametrize("url", ["sqlite:////tmp", "postgresql://nobody@127.0.0.1:1/none"])

@@ -21,8 +21,8 @@ from rq.serializers import JSONSerializer
 
 from core.queue import QUEUE_NAME
 from core.settings import embedded_valkey_socket
+from tests.processes.parts import ROOT, family, processes, wait_for
 
-ROOT = Path(__file__).parent.parent.parent
 READY_SECONDS = 40.0
 
 
@@ -46,8 +46,11 @@ class Machine:
         return self
 
     def ready(self) -> Machine:
-        wait_for(lambda: "Assessor is ready at" in self.said(), self, seconds=READY_SECONDS)
+        self.until(lambda: "Assessor is ready at" in self.said(), seconds=READY_SECONDS)
         return self
+
+    def until(self, question: Callable[[], object], seconds: float = 15.0) -> None:
+        wait_for(question, seconds, self.said)
 
     def said(self) -> str:
         return self.output.read_text()
@@ -58,6 +61,13 @@ class Machine:
                 return bool(response.status == 200)
         except (urllib.error.URLError, OSError):
             return False
+
+    def health_checks(self) -> float:
+        """How many `/metrics` tells of."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as response:
+            shown = response.read().decode()
+        series = 'assessor_http_requests_total{endpoint="ops.healthz",status="200"} '
+        return float(shown.partition(series)[2].partition("\n")[0] or 0)
 
     def exit_code(self) -> int:
         assert self.process is not None
@@ -70,39 +80,15 @@ class Machine:
         return next(found, 0)
 
     def kill_part(self, word: str) -> int:
-        wait_for(lambda: self.part(word), self)  # never signal process 0, which is everybody
+        self.until(lambda: self.part(word))  # never signal process 0, which is everybody
         killed = self.part(word)
         assert killed > 1
         os.kill(killed, signal.SIGKILL)
         return killed
 
-    def family(self) -> set[int]:
-        """Every process below this one."""
-        assert self.process is not None
-        family, listed = {self.process.pid}, processes()
-        for _ in range(4):
-            family |= {pid for pid, parent, _ in listed if parent in family}
-        return family - {self.process.pid}
-
     def queue(self) -> Queue:
         redis = Redis(unix_socket_path=str(embedded_valkey_socket(self.folder)), socket_timeout=2)
         return Queue(QUEUE_NAME, connection=redis, serializer=JSONSerializer)
-
-
-def processes() -> list[tuple[int, int, str]]:
-    """Of every living process: its id, its parent's, and its command line."""
-    listing = subprocess.run(
-        ["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
-    )
-    rows = (line.split(None, 3) for line in listing.stdout.splitlines())
-    return [(int(row[0]), int(row[1]), row[3]) for row in rows if len(row) == 4 and not row[2].startswith("Z")]
-
-
-def wait_for(question: Callable[[], object], machine: Machine, *, seconds: float = 15.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not question():
-        assert time.monotonic() < deadline, f"it did not happen in {seconds} s; the output was:\n{machine.said()}"
-        time.sleep(0.05)
 
 
 def free_port() -> int:
@@ -124,8 +110,8 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 @pytest.mark.parametrize(("name", "word"), [("web", "granian"), ("worker", "worker.py"), ("valkey", "-server")])
 def test_a_killed_part_comes_back_and_its_death_is_said(machine: Machine, name: str, word: str) -> None:
     killed = machine.kill_part(word)
-    wait_for(lambda: machine.part(word) not in (0, killed), machine)
-    wait_for(machine.answers, machine)
+    machine.until(lambda: machine.part(word) not in (0, killed))
+    machine.until(machine.answers)
     assert f"{name} ended (killed by SIGKILL); it is started again in" in machine.said()
 
 
@@ -135,11 +121,18 @@ def test_a_killed_process_of_the_web_server_is_replaced(machine: Machine) -> Non
     def serving() -> set[int]:
         return {pid for pid, parent, _ in processes() if parent == server}
 
-    wait_for(lambda: len(serving()) == 2, machine)
+    machine.until(lambda: len(serving()) == 2)
     killed = min(serving())
     os.kill(killed, signal.SIGKILL)
-    wait_for(lambda: len(serving() - {killed}) == 2, machine)
-    wait_for(machine.answers, machine)
+    machine.until(lambda: len(serving() - {killed}) == 2)
+    machine.until(machine.answers)
+
+
+def test_whichever_process_of_the_web_server_is_asked_the_counts_are_of_all(machine: Machine) -> None:
+    before = machine.health_checks()
+    for _ in range(20):
+        machine.until(machine.answers)
+    assert {machine.health_checks() for _ in range(20)} == {before + 20}
 
 
 def test_jobs_are_taken_again_after_valkey_was_lost_with_its_keys(machine: Machine) -> None:
@@ -148,17 +141,17 @@ def test_jobs_are_taken_again_after_valkey_was_lost_with_its_keys(machine: Machi
     def is_taken() -> bool:
         try:
             job = machine.queue().enqueue("core.clock.now_ms", result_ttl=60)
-            wait_for(lambda: job.get_status(refresh=True) == "finished", machine)
+            machine.until(lambda: job.get_status(refresh=True) == "finished")
         except RedisError:
             return False
         return True
 
-    wait_for(is_taken, machine)
+    machine.until(is_taken)
 
 
 def test_a_job_starts_at_once(machine: Machine) -> None:
     queue = machine.queue()
-    wait_for(lambda: queue.connection.scard("rq:workers") >= 1, machine)
+    machine.until(lambda: queue.connection.scard("rq:workers") >= 1)
     began = time.monotonic()
     job = queue.enqueue("core.clock.now_ms", result_ttl=60)
     while job.get_status(refresh=True) != "finished":
@@ -186,9 +179,9 @@ def test_a_taken_port_is_said(machine: Machine, tmp_path: Path) -> None:
 def test_however_it_ends_no_process_is_left(tmp_path: Path, number: int) -> None:
     running = Machine(tmp_path / "instance", free_port()).start().ready()
     assert running.process is not None
-    family = running.family()
+    left = set(family(running.process))
     running.process.send_signal(number)
     code = running.exit_code()
-    wait_for(lambda: not family & {pid for pid, _, _ in processes()}, running)
+    running.until(lambda: not left & {pid for pid, _, _ in processes()})
     assert code == (0 if number == signal.SIGINT else -signal.SIGKILL)
     assert "Traceback" not in running.said()
