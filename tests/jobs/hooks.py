@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from contract.webhooks import WebhookRegister
 from core import clock
@@ -67,6 +67,23 @@ def rows(subscription_id: str | None = None) -> list[Delivery]:
 
 def states(subscription_id: str | None = None) -> list[str]:
     return [row.state for row in rows(subscription_id)]
+
+
+def count(state: str) -> int:
+    """How many stand in this state, where there are too many to load."""
+    db.session.rollback()
+    return db.session.scalar(select(func.count()).select_from(Delivery).where(Delivery.state == state)) or 0
+
+
+def failed_once(subscription_id: str) -> None:
+    """What waits for this subscription has been tried in vain, and its next attempt is due."""
+    with transaction():
+        db.session.execute(update(Delivery).where(Delivery.subscription_id == subscription_id).values(attempts=1))
+
+
+def leased() -> int:
+    """How many are in the hands of a sender."""
+    return sum(row.lease_until > 0 for row in rows())
 
 
 def attempts() -> list[DeliveryAttempt]:

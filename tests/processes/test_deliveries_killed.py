@@ -6,19 +6,17 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from flask import Flask
 from sqlalchemy import func, select
 
 from core.db import db
 from domain.campaigns.campaign import Campaign
 from domain.events.event import Event
 from tests.jobs import hooks
-from tests.processes.parts import Parts, kill, on_sqlite, wait_for
-from tests.servers.receiver import Receiver, receiver
+from tests.processes.parts import Parts, all_accepted, kill, on_sqlite, wait_for
+from tests.servers.receiver import Receiver
 from tests.world import World
 
 # A change of a campaign with its events, by a process that stops where `at` says and waits for its end.
@@ -45,26 +43,9 @@ with create_app().app_context(), transaction():
 """
 
 
-@pytest.fixture
-def parts(app: Flask) -> Iterator[Parts]:
-    started = Parts(app)
-    yield started
-    started.stop()
-
-
-@pytest.fixture
-def hook() -> Iterator[Receiver]:
-    with receiver() as made:
-        yield made
-
-
 def name_of(world: World) -> str:
     db.session.rollback()
     return db.session.scalars(select(Campaign.name).where(Campaign.id == world.campaign_id)).one()
-
-
-def leased() -> int:
-    return sum(row.lease_until > 0 for row in hooks.rows())
 
 
 def changes_and_stops(parts: Parts, world: World, at: str, times: int = 3) -> None:
@@ -81,12 +62,29 @@ def test_killed_after_the_post_before_the_result(parts: Parts, world: World, hoo
     hooks.happen(world, 3)
     wait_for(lambda: len(hook.got) == 3)
     kill(first)
-    assert hooks.states() == ["queued"] * 3 and leased() == 3
+    assert hooks.states() == ["queued"] * 3 and hooks.leased() == 3
     hook.seconds = 0.0
     parts.start("loop")
     wait_for(lambda: hooks.states() == ["accepted"] * 3)
     assert set(Counter(hook.ids).values()) == {2}, "the receiver tells the repetition by the id"
     assert [attempt.number for attempt in hooks.attempts()] == [1, 1, 1], "what nobody could write is no attempt"
+
+
+@pytest.mark.parametrize("part", ["loop", "taker"])
+def test_a_worker_killed_in_the_middle_of_its_posts_loses_nothing(
+    parts: Parts, world: World, hook: Receiver, part: str
+) -> None:
+    hook.seconds = 0.2
+    hooks.subscribe(world, hook.url)
+    first = parts.start(part)
+    hooks.happen(world, 200)
+    wait_for(lambda: len(hook.got) > 60)
+    kill(first)
+    sent = len(hook.got)
+    parts.start("loop")
+    wait_for(all_accepted)
+    assert set(hook.ids) == {row.id for row in hooks.rows()}
+    assert sent < 200 and len(hook.ids) - len(set(hook.ids)) <= 64, "only what was under way may be repeated"
 
 
 @on_sqlite
@@ -98,7 +96,7 @@ def test_killed_after_the_claim_before_the_post(parts: Parts, world: World) -> N
         hooks.subscribe(world, hook.url)
         hooks.happen(world, 3)
         first = parts.start("loop")
-        wait_for(lambda: leased() == 3)
+        wait_for(lambda: hooks.leased() == 3)
         time.sleep(0.2)
         kill(first)
         for caller in callers:

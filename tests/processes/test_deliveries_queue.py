@@ -16,9 +16,8 @@ from domain.events import event
 from domain.events.catalogue import AT_MOST_ONCE
 from domain.events.delivery import tally
 from tests.jobs import hooks
-from tests.processes.parts import SWEPT_SECONDS, Parts, has_taker, on_sqlite, wait_for
-from tests.servers import valkey
-from tests.servers.receiver import Receiver, receiver
+from tests.processes.parts import SWEPT_SECONDS, Parts, all_accepted, each_once, has_taker, on_sqlite, wait_for
+from tests.servers.receiver import Receiver
 from tests.servers.valkey import Valkey
 from tests.world import World
 
@@ -27,30 +26,16 @@ pytestmark = on_sqlite
 AT_ONCE_SECONDS = 1.5  # sooner than a sweep is sure to come
 
 
-@pytest.fixture
-def hook() -> Iterator[Receiver]:
-    with receiver() as made:
-        yield made
-
-
-@pytest.fixture
-def own_valkey() -> Iterator[Valkey]:
-    """One that a test may break."""
-    with valkey.server() as server:
-        yield server
-
-
 @contextmanager
 def with_queue(app: Flask, redis_url: str) -> Iterator[Parts]:
     """The same installation with a queue of its own, for this process too."""
     settings = replace(app.config["SETTINGS"], redis_url=redis_url)
     other = create_app(settings)
     with other.app_context():
-        parts = Parts(other)
         try:
-            yield parts
+            with Parts(other) as parts:
+                yield parts
         finally:
-            parts.stop()
             db.session.remove()
             db.engine.dispose()
 
@@ -92,6 +77,15 @@ def test_a_queue_lost_with_its_keys_costs_seconds_and_no_delivery(
         assert len(hook.got) == 207 == len(set(hook.ids))
 
 
+def test_a_worker_without_redis_from_its_start_delivers(parts: Parts, world: World, hook: Receiver) -> None:
+    hooks.subscribe(world, hook.url)
+    parts.start("loop", REDIS_URL="unix:///nonexistent.sock")
+    parts.start("taker", REDIS_URL="unix:///nonexistent.sock")
+    hooks.happen(world, 5)
+    wait_for(all_accepted)
+    each_once(hook, 5)
+
+
 def test_a_frozen_queue_holds_up_a_change_for_a_second_and_the_delivery_for_a_sweep(
     app: Flask, world: World, hook: Receiver, own_valkey: Valkey
 ) -> None:
@@ -106,7 +100,7 @@ def test_a_frozen_queue_holds_up_a_change_for_a_second_and_the_delivery_for_a_sw
                 began = time.monotonic()
                 hooks.happen(world)
                 took.append(time.monotonic() - began)
-            assert took[0] < 1.5 and took[1] < 0.3, "once, and then the breaker holds"
+            assert took[1] < 1.0 < took[0] < 5.0, "once, and then the breaker holds"
             wait_for(lambda: len(hook.got) == 2, SWEPT_SECONDS)
         finally:
             own_valkey.thaw()

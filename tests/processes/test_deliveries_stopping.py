@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import pytest
-from flask import Flask
 
 from tests.jobs import hooks
-from tests.processes.parts import Parts, has_taker, on_sqlite, stop_in_time, wait_for
-from tests.servers import valkey
-from tests.servers.receiver import Receiver, receiver
+from tests.processes.parts import (
+    LONG_LEASE,
+    Parts,
+    all_accepted,
+    each_once,
+    has_taker,
+    on_sqlite,
+    stop_in_time,
+    wait_for,
+)
+from tests.servers.receiver import Receiver
+from tests.servers.valkey import Valkey
 from tests.world import World
-
-pytestmark = on_sqlite
 
 # A taker whose SIGTERM another thread takes, so that the main one, which alone can act on it, goes on waiting for jobs.
 TOLD_ASIDE = """
@@ -39,24 +44,31 @@ sys.exit(taker.run(create_app()))
 
 
 @pytest.fixture
-def parts(app: Flask) -> Iterator[Parts]:
-    started = Parts(app, WEBHOOK_LEASE_SECONDS="90")  # so that nothing is taken back that was left behind
-    yield started
-    started.stop()
+def parts(parts: Parts) -> Parts:
+    parts.environ |= LONG_LEASE
+    return parts
 
 
-@pytest.fixture
-def hook() -> Iterator[Receiver]:
-    with receiver() as made:
-        yield made
+@pytest.mark.parametrize("part", ["loop", "taker"])
+def test_a_worker_told_to_stop_finishes_its_posts_and_repeats_none(
+    parts: Parts, world: World, hook: Receiver, part: str
+) -> None:
+    hook.seconds = 1.0
+    hooks.subscribe(world, hook.url)
+    first = parts.start(part)
+    hooks.happen(world, 100)
+    wait_for(lambda: len(hook.got) >= 20)
+    stop_in_time(first, 15)
+    rows = hooks.rows()
+    assert {row.id for row in rows if row.state == "accepted"} == set(hook.ids)
+    assert all((row.attempts, row.lease_until) == (0, 0) for row in rows if row.state == "queued")
+    hook.seconds = 0.0
+    parts.start("loop")
+    wait_for(all_accepted)
+    each_once(hook, 100)
 
 
-def each_once(hook: Receiver, deliveries: int) -> None:
-    assert hooks.states() == ["accepted"] * deliveries
-    assert len(hook.got) == deliveries == len(set(hook.ids))
-    assert len(hooks.attempts()) == deliveries
-
-
+@on_sqlite
 def test_the_whole_worker_ends_in_time_beside_a_receiver_that_takes_its_time(
     parts: Parts, world: World, hook: Receiver
 ) -> None:
@@ -69,12 +81,14 @@ def test_the_whole_worker_ends_in_time_beside_a_receiver_that_takes_its_time(
     each_once(hook, 2)
 
 
+@on_sqlite
 def test_told_past_its_main_thread_a_taker_ends_all_the_same(parts: Parts) -> None:
     taker = parts.run(["-c", TOLD_ASIDE])
     wait_for(lambda: "told" in parts.said())
     assert taker.wait(8) == 0
 
 
+@on_sqlite
 def test_told_again_and_again_a_taker_still_writes_what_came_of_its_posts(
     parts: Parts, world: World, hook: Receiver
 ) -> None:
@@ -90,15 +104,11 @@ def test_told_again_and_again_a_taker_still_writes_what_came_of_its_posts(
     each_once(hook, 2)
 
 
-def test_told_while_its_queue_is_away_a_taker_ends_well(app: Flask, world: World) -> None:
-    with valkey.server() as own_valkey:
-        parts = Parts(app, REDIS_URL=own_valkey.url)
-        try:
-            taker = parts.start("taker")
-            wait_for(lambda: has_taker(own_valkey.url))
-            own_valkey.stop()
-            wait_for(lambda: "could not connect to Redis" in parts.said())
-            stop_in_time(taker, 5)
-            assert "Traceback" not in parts.said()
-        finally:
-            parts.stop()
+@on_sqlite
+def test_told_while_its_queue_is_away_a_taker_ends_well(parts: Parts, own_valkey: Valkey) -> None:
+    taker = parts.start("taker", REDIS_URL=own_valkey.url)
+    wait_for(lambda: has_taker(own_valkey.url))
+    own_valkey.stop()
+    wait_for(lambda: "edis" in parts.said())
+    stop_in_time(taker, 5)
+    assert "Traceback" not in parts.said()

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -25,48 +19,11 @@ from domain.campaigns.roster import Participant
 from domain.events.audit import COMMAND_LINE, AuditEntry
 from domain.events.event import Event
 from outbound import spreadsheets
+from tests.processes.parts import Parts, kill, wait_for
 from tests.world import World
 
-ROOT = Path(__file__).parent.parent.parent
 ROWS = 20_000
 PATIENCE_SECONDS = 90.0
-
-
-class Workers:
-    """Real parts of the worker on the test's own installation."""
-
-    def __init__(self, app: Flask) -> None:
-        settings = app.config["SETTINGS"]
-        self._environ = os.environ | {
-            "DATABASE_URL": settings.database_url,
-            "REDIS_URL": settings.redis_url,
-            "INSTANCE_PATH": str(settings.instance_path),
-            "SECRET_KEY": settings.secret_key,
-            "BASE_URL": settings.base_url,
-        }
-        self._said = (Path(settings.instance_path) / "workers.log").open("ab")
-        self.living: list[subprocess.Popen[bytes]] = []
-
-    def start(self, part: str) -> subprocess.Popen[bytes]:
-        """`taker` is woken by the queue; `loop` sweeps the database."""
-        command = [sys.executable, "worker.py", part]
-        process = subprocess.Popen(command, cwd=ROOT, env=self._environ, stdout=self._said, stderr=self._said)
-        self.living.append(process)
-        return process
-
-    def stop(self) -> None:
-        for process in self.living:
-            with suppress(ProcessLookupError):
-                process.kill()
-            process.wait()
-        self._said.close()
-
-
-@pytest.fixture
-def workers(app: Flask) -> Iterator[Workers]:
-    started = Workers(app)
-    yield started
-    started.stop()
 
 
 @pytest.fixture
@@ -88,19 +45,14 @@ def now(import_id: str) -> Import:
     return found
 
 
-def wait_for(question: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not question():
-        assert time.monotonic() < deadline, f"it did not happen in {PATIENCE_SECONDS:.0f} s"
-        time.sleep(0.01)
+def until(question: Callable[[], bool]) -> None:
+    wait_for(question, PATIENCE_SECONDS)
 
 
 def kill_half_way(worker: subprocess.Popen[bytes], import_id: str, state: str) -> int:
     """Kill -9 once some chunks are written; returns the rows that stood then."""
-    wait_for(lambda: now(import_id).rows_done >= 2000 and now(import_id).state == state)
-    assert worker.poll() is None, "the worker ended by itself"
-    worker.send_signal(signal.SIGKILL)
-    worker.wait()
+    until(lambda: now(import_id).rows_done >= 2000 and now(import_id).state == state)
+    kill(worker)
     left = now(import_id)
     assert left.state == state and 0 < left.rows_done < ROWS, "the kill came too late to show anything"
     return left.rows_done
@@ -137,28 +89,28 @@ def count(model: type, *conditions: object) -> int:
 EXPECTED = {"created": ROWS - 2, "updated": 0, "unchanged": 1, "refused": 1, "noticed": 2}
 
 
-def test_a_check_killed_half_way_goes_on_where_it_stopped(workers: Workers, waiting: str, world: World) -> None:
-    first = workers.start("taker")
+def test_a_check_killed_half_way_goes_on_where_it_stopped(parts: Parts, waiting: str, world: World) -> None:
+    first = parts.start("taker")
     confirm(waiting)
     kill_half_way(first, waiting, "checking")
     let_the_lease_run_out(waiting)
-    workers.start("loop")
-    wait_for(lambda: now(waiting).state == "checked")
+    parts.start("loop")
+    until(lambda: now(waiting).state == "checked")
     assert now(waiting).counts == EXPECTED
     assert [row.number for row in questions.all_rows(now(waiting))] == list(range(2, ROWS + 2))
     assert count(Participant) == 0
 
 
-def test_an_apply_killed_half_way_writes_every_row_once(workers: Workers, waiting: str, world: World) -> None:
-    first = workers.start("loop")  # which needs no wake-up, so that a busy machine cannot lose one
+def test_an_apply_killed_half_way_writes_every_row_once(parts: Parts, waiting: str, world: World) -> None:
+    first = parts.start("loop")  # which needs no wake-up, so that a busy machine cannot lose one
     confirm(waiting)
-    wait_for(lambda: now(waiting).state == "checked")
+    until(lambda: now(waiting).state == "checked")
     assert [press_apply(waiting), press_apply(waiting)] == [True, False]
     done = kill_half_way(first, waiting, "applying")
     assert count(Participant) in range(done - 2, done + 1)
     let_the_lease_run_out(waiting)
-    workers.start("loop")
-    wait_for(lambda: now(waiting).state == "applied")
+    parts.start("loop")
+    until(lambda: now(waiting).state == "applied")
     assert now(waiting).counts == EXPECTED
     assert count(Participant, Participant.campaign_id == world.campaign_id) == ROWS - 2
     assert count(Event, Event.name == "participant.joined") == ROWS - 2
@@ -166,29 +118,29 @@ def test_an_apply_killed_half_way_writes_every_row_once(workers: Workers, waitin
     assert db.session.scalar(select(Campaign.roster_size).where(Campaign.id == world.campaign_id)) == ROWS - 2
 
 
-def test_an_undo_killed_half_way_ends_with_the_roster_as_before(workers: Workers, waiting: str, world: World) -> None:
-    first = workers.start("loop")  # which needs no wake-up, so that a busy machine cannot lose one
+def test_an_undo_killed_half_way_ends_with_the_roster_as_before(parts: Parts, waiting: str, world: World) -> None:
+    first = parts.start("loop")  # which needs no wake-up, so that a busy machine cannot lose one
     confirm(waiting)
-    wait_for(lambda: now(waiting).state == "checked")
+    until(lambda: now(waiting).state == "checked")
     press_apply(waiting)
-    wait_for(lambda: now(waiting).state == "applied")
+    until(lambda: now(waiting).state == "applied")
     with transaction():
         assert steps.undo(now_inside(waiting), COMMAND_LINE)
     kill_half_way(first, waiting, "undoing")
     let_the_lease_run_out(waiting)
-    workers.start("loop")
-    wait_for(lambda: now(waiting).state == "undone")
+    parts.start("loop")
+    until(lambda: now(waiting).state == "undone")
     assert now(waiting).undo_counts == {"removed": ROWS - 2, "reverted": 0, "kept": 0}
     assert count(Participant) == 0
     assert db.session.scalar(select(Campaign.roster_size).where(Campaign.id == world.campaign_id)) == 0
 
 
-def test_two_workers_at_once_share_nothing(workers: Workers, waiting: str, world: World) -> None:
-    workers.start("taker")
-    workers.start("loop")
+def test_two_workers_at_once_share_nothing(parts: Parts, waiting: str, world: World) -> None:
+    parts.start("taker")
+    parts.start("loop")
     confirm(waiting)
-    wait_for(lambda: now(waiting).state == "checked")
+    until(lambda: now(waiting).state == "checked")
     press_apply(waiting)
-    wait_for(lambda: now(waiting).state == "applied")
+    until(lambda: now(waiting).state == "applied")
     assert now(waiting).counts == EXPECTED
     assert count(Event, Event.name == "participant.joined") == ROWS - 2
