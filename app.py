@@ -32,7 +32,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     logs.configure()
     logs.init_app(app)
     metrics.init_app(app)
-    db.init_app(app, settings.database_url)
+    db.init_app(app, settings.database_url, settings.sqlite_cache_mib)
     queue.init_app(app, settings)
     limits.init_app(app)
     app.extensions["assessor_csrf"] = CSRFProtect(app)

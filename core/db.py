@@ -66,8 +66,11 @@ _writing: ContextVar[list[Callable[[], None]] | None] = ContextVar("assessor_wri
 Row = TypeVar("Row", bound=Model)
 
 
-def init_app(app: Flask, database_url: str) -> None:
-    """Bind the database to the app, with the pragmas and waits that the promises need."""
+def init_app(app: Flask, database_url: str, sqlite_cache_mib: int) -> None:
+    """Bind the database to the app, with the pragmas and waits that the promises need.
+
+    Each connection to SQLite keeps at most `sqlite_cache_mib` of pages in memory.
+    """
     _make_folder(database_url)
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = _engine_options(database_url)
@@ -75,7 +78,7 @@ def init_app(app: Flask, database_url: str) -> None:
     migrate.init_app(app, db, directory="migrations", render_as_batch=True)
     with app.app_context():
         if database_url.startswith("sqlite"):
-            _use_own_transactions(db.engine)
+            _use_own_transactions(db.engine, sqlite_cache_mib)
 
 
 @contextmanager
@@ -187,19 +190,19 @@ def _engine_options(database_url: str) -> dict[str, Any]:
     }
 
 
-def _use_own_transactions(engine: Engine) -> None:
-    event.listen(engine, "connect", _set_pragmas)
+def _use_own_transactions(engine: Engine, cache_mib: int) -> None:
+    event.listen(engine, "connect", lambda connection, _record: _set_pragmas(connection, cache_mib))
     event.listen(engine, "begin", _begin)
 
 
-def _set_pragmas(connection: Any, _record: Any) -> None:
+def _set_pragmas(connection: Any, cache_mib: int) -> None:
     cursor = connection.cursor()
     for pragma in (
         "journal_mode=WAL",
         "synchronous=NORMAL",
         "foreign_keys=ON",
         f"busy_timeout={LOCK_WAIT_SECONDS * 1000}",
-        "cache_size=-32000",
+        f"cache_size=-{cache_mib * 1024}",
         "temp_store=MEMORY",
     ):
         cursor.execute(f"PRAGMA {pragma}")

@@ -38,6 +38,7 @@ class Settings:
     legacy_tokens: str = "[]"
     embedded_valkey: bool = False
     trusted_proxies: int = 0
+    sqlite_cache_mib: int = 32
     webhook_max_attempts: int = 3
     webhook_backoff_seconds: tuple[float, ...] = (60, 120, 240)
     webhook_timeout_seconds: float = 10
@@ -76,6 +77,7 @@ class Settings:
             legacy_tokens=env.get("ASSESSOR_LEGACY_TOKENS") or "[]",
             embedded_valkey=not env.get("REDIS_URL"),
             trusted_proxies=_whole_number("TRUSTED_PROXIES", env.get("TRUSTED_PROXIES") or "0"),
+            sqlite_cache_mib=_whole_number("SQLITE_CACHE_MIB", env.get("SQLITE_CACHE_MIB") or "32"),
             **_webhooks(env),
         )
 
