@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 from contract.envelope import ListMeta
 
@@ -13,6 +16,20 @@ MOST = 200
 LAST_PAGE = 10**9
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+class PagingQuery(BaseModel):
+    """How the two are told in the reference. They are read by `Paging.parse`, which refuses nothing."""
+
+    page: Annotated[int, Field(ge=1, description="From 1. What cannot be read is 1.")] = 1
+    limit: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=MOST,
+            description="Rows of a page. What cannot be read is 50; what is out of range is brought into it.",
+        ),
+    ] = DEFAULT_LIMIT
 
 
 @dataclass(frozen=True)

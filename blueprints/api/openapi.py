@@ -10,10 +10,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from contract.envelope import ErrorCode, Failure, ListMeta
-from contract.paging import DEFAULT_LIMIT, MOST
+from contract.paging import PagingQuery
 
 from . import deliveries
 from .docstrings import paragraphs
@@ -111,7 +111,7 @@ def _operation(declared: Declared, schemas: dict[str, Any]) -> dict[str, Any]:
         "description": "\n\n".join([*further, f"Scope: {_scopes(declared)}."]),
         "tags": [declared.group],
     }
-    parameters = _query_parameters(declared, schemas)
+    parameters = _query_parameters(declared)
     if parameters:
         described["parameters"] = parameters
     if declared.body is not None:
@@ -200,21 +200,14 @@ def _failure(declared: Declared, status: int) -> dict[str, Any]:
     }
 
 
-def _query_parameters(declared: Declared, schemas: dict[str, Any]) -> list[dict[str, Any]]:
-    parameters: list[dict[str, Any]] = []
-    if declared.is_list:
-        page = {"type": "integer", "minimum": 1, "default": 1}
-        limit = {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT}
-        note = "What cannot be read falls back to the default; what is out of range is clamped."
-        parameters += [
-            {"name": "page", "in": "query", "description": note, "schema": page},
-            {"name": "limit", "in": "query", "description": note, "schema": limit},
-        ]
-    if declared.filters is not None:
-        shape = TypeAdapter(declared.filters).json_schema(ref_template=REF)
-        for name, schema in shape["properties"].items():
-            parameters.append(_query_parameter(name, _without_null(schema)))
-    return parameters
+def _query_parameters(declared: Declared) -> list[dict[str, Any]]:
+    paging: type[BaseModel] | None = PagingQuery if declared.is_list else None
+    shapes = [shape for shape in (paging, declared.filters) if shape is not None]
+    return [
+        _query_parameter(name, _without_null(schema))
+        for shape in shapes
+        for name, schema in TypeAdapter(shape).json_schema(ref_template=REF)["properties"].items()
+    ]
 
 
 def _query_parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -225,7 +218,7 @@ def _query_parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     """A parameter is there or not; null is no value of a query."""
-    kept = {key: value for key, value in schema.items() if key not in ("default", "title")}
+    kept = {key: value for key, value in schema.items() if key != "title" and value is not None}
     branches = [branch for branch in kept.pop("anyOf", []) if branch != {"type": "null"}]
     return {**kept, **(branches[0] if len(branches) == 1 else {"anyOf": branches} if branches else {})}
 

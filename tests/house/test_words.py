@@ -7,11 +7,12 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from babel.messages.pofile import read_po
 from babel.support import NullTranslations
 from flask_babel import Domain
 
 from core.db import Model, db
-from core.i18n import NATIVE_NAMES
+from core.i18n import NATIVE_NAMES, TRANSLATIONS
 from domain.events.catalogue import EVENTS
 from tests.house.page_lint import VOID
 from tests.house.sources import listed
@@ -49,12 +50,18 @@ DATE = re.compile(r"\b[A-Z][a-z]{2} \d{1,2}, \d{4}(, \d{1,2}:\d{2}:\d{2}\s[AP]M)
 
 
 class Marking(NullTranslations):
-    """A catalogue in which every sentence stands in brackets."""
+    """A catalogue in which every sentence stands in brackets, and that knows what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: set[str] = set()
 
     def ugettext(self, message: str) -> str:
+        self.asked.add(message)
         return f"⟦{message}⟧"
 
     def ungettext(self, singular: str, plural: str, number: int) -> str:
+        self.asked.add(singular)
         return f"⟦{singular if number == 1 else plural}⟧"
 
     def upgettext(self, _context: str, message: str) -> str:
@@ -100,6 +107,16 @@ def test_every_sentence_of_every_screen_can_be_translated(walk: Walk, monkeypatc
             if left:
                 failures.setdefault(left, f"{visit} says {left!r}")
     assert not failures, listed(list(failures.values()))
+
+
+def test_every_sentence_that_a_screen_asks_for_is_in_the_catalogue(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
+    marking = Marking()
+    monkeypatch.setattr(Domain, "get_translations", lambda _self: marking)
+    for visit in each(walk, lambda visit: visit.is_page):
+        walk.go(visit.people_who_pass()[0], visit)
+    with (TRANSLATIONS / "messages.pot").open("rb") as template:
+        kept = {each.id[0] if isinstance(each.id, tuple) else each.id for each in read_po(template)}
+    assert not marking.asked - kept, listed(sorted(marking.asked - kept))
 
 
 def _unmarked(text: str, stored: re.Pattern[str]) -> str:
