@@ -56,6 +56,7 @@ def init_app(app: Flask) -> None:
     app.jinja_env.filters["day"] = day
     app.jinja_env.filters["number"] = number
     app.jinja_env.filters["language_name"] = language_name
+    app.jinja_env.globals.update(same_page=same_page, with_query=with_query)  # macros know no context
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
 
@@ -179,8 +180,6 @@ def _shared() -> dict[str, Any]:
         "csrf_token": generate_csrf,
         "page_language": to_language(str(get_locale() or "en")),
         "language_links": [(code, NATIVE_NAMES[code]) for code in LANGUAGES],
-        "same_page": same_page,
-        "with_query": with_query,
         "may": lambda permission: may(g.get("role") or "", permission),
     }
 

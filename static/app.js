@@ -120,7 +120,7 @@
 
   // A press on the dark surroundings is a press on the dialog element itself.
   on("mousedown", "dialog", function (dialog, event) {
-    if (event.target !== dialog || dialog.hasAttribute("data-dialog-stay")) return;
+    if (event.target !== dialog) return;
     var box = dialog.getBoundingClientRect();
     var inside =
       event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
@@ -194,125 +194,15 @@
     true,
   );
 
-  // --- Choosing rows
-
-  function boxes(scope) {
-    return all("input[type=checkbox][data-select-row]:not(:disabled)", scope);
-  }
-
-  function plural(count, source) {
-    var kind = new Intl.PluralRules(root.lang || "en").select(count);
-    var sentence = kind === "one" ? source.dataset.one : source.dataset.other;
-    return (sentence || "").replace("{count}", count.toLocaleString(root.lang || "en"));
-  }
-
-  function refreshSelection(scope) {
-    var rows = boxes(scope);
-    var chosen = rows.filter(function (box) {
-      return box.checked;
-    }).length;
-    all("[data-select-all]", scope).forEach(function (box) {
-      box.checked = chosen > 0 && chosen === rows.length;
-      box.indeterminate = chosen > 0 && chosen < rows.length;
-    });
-    all("[data-select-count]", scope).forEach(function (count) {
-      var sentence = chosen ? plural(chosen, count) : count.dataset.none;
-      if (count.textContent !== sentence) count.textContent = sentence;
-    });
-    all("[data-needs-selection]", scope).forEach(function (bar) {
-      all("button, select, input", bar).forEach(function (control) {
-        control.disabled = chosen === 0;
-      });
-      bar.classList.toggle("is-awake", chosen > 0);
-    });
-    rows.forEach(function (box) {
-      var row = box.closest("tr");
-      if (row) row.classList.toggle("is-selected", box.checked);
-    });
-  }
-
-  on("change", "[data-select-all]", function (box) {
-    var scope = find(box.dataset.selectAll) || document;
-    boxes(scope).forEach(function (row) {
-      row.checked = box.checked;
-    });
-    refreshSelection(scope);
-  });
-
-  on("change", "[data-select-row]", function (box) {
-    refreshSelection(box.closest("[data-selection]") || document);
-  });
-
-  // --- Tabs: anchors to sections become the ARIA pattern
-
-  function showTab(tabs, chosen, focus) {
-    tabs.forEach(function (tab) {
-      var is = tab === chosen;
-      tab.setAttribute("aria-selected", is ? "true" : "false");
-      tab.tabIndex = is ? 0 : -1;
-      var panel = document.getElementById(tab.getAttribute("aria-controls"));
-      if (panel) panel.hidden = !is;
-    });
-    if (focus) chosen.focus();
-  }
-
-  function wakeTabs(list) {
-    if (list.getAttribute("role") === "tablist") return;
-    var tabs = all("a[href^='#']", list);
-    list.setAttribute("role", "tablist");
-    tabs.forEach(function (tab) {
-      var panel = document.getElementById(tab.hash.slice(1));
-      tab.setAttribute("role", "tab");
-      tab.setAttribute("aria-controls", tab.hash.slice(1));
-      if (!panel) return;
-      panel.setAttribute("role", "tabpanel");
-      panel.setAttribute("aria-labelledby", tab.id);
-      tab.addEventListener("click", function (event) {
-        event.preventDefault();
-        showTab(tabs, tab);
-      });
-    });
-    list.addEventListener("keydown", function (event) {
-      var step = { ArrowRight: 1, ArrowLeft: -1, Home: -tabs.length, End: tabs.length }[event.key];
-      var at = tabs.indexOf(document.activeElement);
-      if (!step || at < 0) return;
-      event.preventDefault();
-      var next = event.key === "Home" ? 0 : event.key === "End" ? tabs.length - 1 : at + step;
-      showTab(tabs, tabs[(next + tabs.length) % tabs.length], true);
-    });
-    showTab(tabs, tabWithError(tabs) || tabNamedByAddress(tabs) || tabNamedByPage(tabs) || tabs[0]);
-  }
-
-  function tabWithError(tabs) {
-    return tabs.find(function (tab) {
-      var panel = document.getElementById(tab.hash.slice(1));
-      return panel && panel.querySelector("[aria-invalid='true']");
-    });
-  }
-
-  function tabNamedByAddress(tabs) {
-    return tabs.find(function (tab) {
-      return tab.hash === window.location.hash;
-    });
-  }
-
-  function tabNamedByPage(tabs) {
-    return tabs.find(function (tab) {
-      return tab.hasAttribute("data-tab-current");
-    });
-  }
-
   // --- Theme and side navigation
 
-  function showTheme() {
-    all("[data-theme-set]").forEach(function (button) {
-      button.setAttribute("aria-pressed", String(button.dataset.themeSet === root.dataset.themeChoice));
-    });
+  function showTheme(button) {
+    button.setAttribute("aria-pressed", String(button.dataset.themeSet === root.dataset.themeChoice));
   }
 
   on("click", "[data-theme-set]", function (button) {
     window.assessorTheme.choose(button.dataset.themeSet);
-    showTheme();
+    all("[data-theme-set]").forEach(showTheme);
   });
 
   function setSide(open) {
@@ -403,7 +293,7 @@
     var sentence = sentenceOf(swapped || event.detail.elt);
     if (sentence && (sentence !== lastAnnounced || !isPolling(event.detail.requestConfig.elt))) announce(sentence);
     lastAnnounced = sentence;
-    wake(document);
+    wake();
   });
 
   document.addEventListener("htmx:responseError", function (event) {
@@ -425,19 +315,30 @@
 
   // --- Waking what a page or a swapped fragment brought
 
-  function wake(within) {
-    all("[data-tabs]", within).forEach(wakeTabs);
-    all("dialog[data-dialog-auto]", within).forEach(function (dialog) {
-      dialog.removeAttribute("data-dialog-auto");
-      openDialog(dialog);
+  var wakers = [];
+
+  // `act` is called with every element of this selector: now, after each swap, and once the browser has restored
+  // what it kept of the page, such as ticked boxes.
+  function onWake(selector, act) {
+    wakers.push(function () {
+      all(selector).forEach(act);
     });
-    all("[data-selection]", within).forEach(refreshSelection);
-    showTheme();
+    all(selector).forEach(act);
   }
 
-  wake(document);
-  // The browser may restore ticked boxes after this script ran.
-  window.addEventListener("pageshow", function () {
-    all("[data-selection]").forEach(refreshSelection);
+  function wake() {
+    wakers.forEach(function (waker) {
+      waker();
+    });
+  }
+
+  onWake("dialog[data-dialog-auto]", function (dialog) {
+    dialog.removeAttribute("data-dialog-auto");
+    openDialog(dialog);
   });
+  onWake("[data-theme-set]", showTheme);
+  window.addEventListener("pageshow", wake);
+
+  // For the scripts that only some pages load.
+  window.assessor = { all: all, announce: announce, find: find, on: on, onWake: onWake };
 })();

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Blueprint, Response, current_app, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from flask_wtf import FlaskForm
@@ -32,6 +32,8 @@ screen = Blueprint("imports", __name__)
 BASE = "/accounts/<account_id>/campaigns/<campaign_id>/import"
 ONE = BASE + "/<import_id>"
 LONGEST_FILE_NAME = 200
+# What the form's own words and fields add to the file that they carry, amply.
+ROOM_OF_THE_FORM = 4096
 SAMPLE = (
     ("email", "first_name", "last_name", "language"),
     (
@@ -205,7 +207,14 @@ def _index(campaign: Campaign, form: UploadForm) -> str:
     found = list(db.session.scalars(query.limit(wanted.limit).offset(wanted.offset)))
     listed = PageOf(found, wanted, questions.count(query))
     return show(
-        "imports/page.html", "imports/_history.html", campaign=campaign, form=form, listed=listed, states=words.STATES
+        "imports/page.html",
+        "imports/_history.html",
+        campaign=campaign,
+        form=form,
+        listed=listed,
+        states=words.STATES,
+        refusals=words.FILES,
+        most_bytes=current_app.config["MAX_CONTENT_LENGTH"] - ROOM_OF_THE_FORM,
     )
 
 
