@@ -16,6 +16,7 @@ from . import words
 
 screen = Blueprint("webhooks", __name__)
 screen.app_template_filter("share")(words.share)
+screen.app_template_filter("broken")(words.broken)
 
 BASE = "/accounts/<account_id>/webhooks"
 ONE = BASE + "/<subscription_id>"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from babel.numbers import format_percent
 from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
+from markupsafe import Markup, escape
 
 from blueprints.page import number
 from outbound.signing import Finding
@@ -161,6 +163,11 @@ def share(rate: float | None) -> str:
         return "—"
     in_thousandths = int(rate * 1000) / 1000
     return format_percent(in_thousandths, locale=get_locale(), decimal_quantization=False)
+
+
+def broken(name: str) -> Markup:
+    """A name that may go on in the next line after each of its dots and underscores."""
+    return Markup(re.sub(r"([._])", r"\1<wbr>", str(escape(name))))  # noqa: S704  escaped one step before
 
 
 def grade(rate: float | None, last_error: str | None = None) -> tuple[str, str]:
