@@ -17,25 +17,26 @@ from sqlalchemy import (
     ARRAY,
     JSON,
     BigInteger,
+    Boolean,
     ColumnClause,
-    ColumnElement,
+    Dialect,
     LargeBinary,
     Table,
     TableValuedAlias,
     Text,
     Update,
-    any_,
     bindparam,
     cast,
     column,
     func,
     insert,
-    literal,
     select,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeDecorator
 
 from core.db import Json, db, is_postgresql
 from core.json_text import as_text
@@ -74,18 +75,55 @@ def update_many(table: Table, rows: Sequence[Mapping[str, Any]], by: tuple[str, 
     """
     if not rows:
         return 0
-    names, connection = _names(table, rows[0]), db.session.connection()
+    names = _names(table, rows[0])
     if is_postgresql():
-        return connection.execute(_update_from_json(table, names, by), {"rows": _as_json(table, rows)}).rowcount
+        return (
+            db.session.connection()
+            .execute(_update_from_json(table, names, by), {"rows": _as_json(table, rows)})
+            .rowcount
+        )
     places = tuple(name for name in names if name not in by) + by
-    return connection.exec_driver_sql(_update_by_place(table, places, by), _as_tuples(table, places, rows)).rowcount
+    return (
+        db.session.connection()
+        .exec_driver_sql(_update_by_place(table, places, by), _as_tuples(table, places, rows))
+        .rowcount
+    )
 
 
-def among(column: ColumnElement[str] | InstrumentedAttribute[str], values: Sequence[str]) -> ColumnElement[bool]:
-    """Whether the column has one of these values, in a statement whose text is the same for any number of them."""
-    if is_postgresql():
-        return column == any_(literal(list(values), ARRAY(Text)))
-    return column.in_(select(func.json_each(as_text(values)).table_valued("value").c.value))
+class Texts(TypeDecorator[Sequence[str]]):
+    """A list of texts as one parameter: `bindparam("ids", type_=Texts)`."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        return dialect.type_descriptor(ARRAY(Text) if dialect.name == "postgresql" else Text())
+
+    def process_bind_param(self, value: Sequence[str] | None, dialect: Dialect) -> Any:
+        return value if dialect.name == "postgresql" else as_text(value)
+
+
+class among(FunctionElement[bool]):
+    """`among(column, texts)`: whether the column is one of them, in a statement that is the same for any number."""
+
+    type = Boolean()
+    inherit_cache = True
+
+    def self_group(self, against: Any = None) -> Any:
+        """As it is: SQLite would be asked whether it `= 1`, which no index answers."""
+        return self
+
+
+@compiles(among, "postgresql")
+def _any(element: among, compiler: Any, **how: Any) -> str:
+    column, texts = (compiler.process(each, **how) for each in element.clauses)
+    return f"{column} = ANY ({texts})"
+
+
+@compiles(among, "sqlite")
+def _in(element: among, compiler: Any, **how: Any) -> str:
+    column, texts = (compiler.process(each, **how) for each in element.clauses)
+    return f"{column} IN (SELECT value FROM json_each({texts}))"  # noqa: S608  of compiled parts
 
 
 def recordset(parameter: str, *columns: ColumnClause[Any], name: str) -> TableValuedAlias:

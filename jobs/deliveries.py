@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from queue import Empty, SimpleQueue
 
 import structlog
@@ -32,6 +33,8 @@ RESERVE = 24
 # While POSTs are under way and senders idle, what has come due meanwhile is looked for this often.
 LOOK_SECONDS = 0.1
 MEND_SECONDS = 1.0
+# Kept deciphered by one drain, by their sealed text: a rotation is another text.
+SECRETS = 256
 # Payloads in flight together, in UTF-8. A POST holds several copies of its own, and the worker must stay below
 # 200 MB: it has 115 at rest, and SQLite 32 of cache.
 MOST_BYTES = 4 << 20
@@ -100,6 +103,7 @@ class Drain:
         self._unwritten: list[Done] = []
         self._flying: dict[str, tuple[Claim, float]] = {}
         self._mend_at = 0.0
+        self._unseal = lru_cache(maxsize=SECRETS)(vault.unseal)
         self.sent = 0
 
     def look_again(self) -> None:
@@ -197,7 +201,7 @@ class Drain:
 
     def _ready(self, claim: Claim, good_until: float) -> Post:
         try:
-            secret = vault.unseal(claim.sealed_secret) if claim.sealed_secret is not None else None
+            secret = self._unseal(claim.sealed_secret) if claim.sealed_secret is not None else None
         except InvalidToken:
             log.error("webhook_secret_unreadable", subscription_id=claim.subscription_id)
             return Post(claim, None, False, good_until)

@@ -15,9 +15,9 @@ RETRY = f"{QUEUED} AND lease_until = 0 AND attempts > 0"
 
 
 def upgrade():
-    op.create_index('ix_delivery_subscription_id_id_created_at', 'delivery', ['subscription_id', 'id', 'created_at'])
-    op.create_index('ix_delivery_subscription_id_state_id', 'delivery', ['subscription_id', 'state', 'id'])
-    op.create_index('ix_delivery_subscription_id_event_id', 'delivery', ['subscription_id', 'event', 'id'])
+    op.create_index('ix_delivery_log', 'delivery', ['subscription_id', 'id', 'created_at'])
+    op.create_index('ix_delivery_log_by_state', 'delivery', ['subscription_id', 'state', 'id', 'event', 'created_at'])
+    op.create_index('ix_delivery_log_by_event', 'delivery', ['subscription_id', 'event', 'id', 'state', 'created_at'])
     _create_index_where('ix_delivery_queued', ['due_at'], QUEUED)
     _create_index_where('ix_delivery_first_attempts', ['subscription_id', 'due_at'], FIRST_ATTEMPT)
     _create_index_where('ix_delivery_retries', ['subscription_id', 'due_at'], RETRY)
@@ -34,9 +34,9 @@ def downgrade():
     op.drop_index('ix_delivery_retries', 'delivery')
     op.drop_index('ix_delivery_first_attempts', 'delivery')
     op.drop_index('ix_delivery_queued', 'delivery')
-    op.drop_index('ix_delivery_subscription_id_event_id', 'delivery')
-    op.drop_index('ix_delivery_subscription_id_state_id', 'delivery')
-    op.drop_index('ix_delivery_subscription_id_id_created_at', 'delivery')
+    op.drop_index('ix_delivery_log_by_event', 'delivery')
+    op.drop_index('ix_delivery_log_by_state', 'delivery')
+    op.drop_index('ix_delivery_log', 'delivery')
 
 
 def _create_index_where(name, columns, where):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, cycle, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -16,10 +16,10 @@ from sqlalchemy import (
     LargeBinary,
     ScalarSelect,
     Select,
+    Table,
     Text,
     TextClause,
     bindparam,
-    cast,
     column,
     func,
     or_,
@@ -28,6 +28,7 @@ from sqlalchemy import (
     true,
     update,
 )
+from sqlalchemy import cast as as_type
 
 from core import bulk, clock
 from core.db import db, is_postgresql
@@ -36,6 +37,7 @@ from core.json_text import as_text
 from ..subscription import Subscription
 from .record import FIRST_ATTEMPT, LEASED, QUEUED, RETRY, TABLE, Delivery, lock_in_order
 
+SUBSCRIPTIONS = cast(Table, Subscription.__table__)
 # In flight for one subscription while others wait.
 MOST_WHILE_OTHERS_WAIT = 4
 # Claims of every process happen one after the other on PostgreSQL, as they do on SQLite: the limits are then exact.
@@ -64,15 +66,21 @@ class Claim:
 
 def waiting(until: int) -> list[str]:
     """The subscriptions that something is due for at `until` (epoch ms) and nobody sends it. Takes no lock."""
-    is_active = Subscription.is_active.is_(True), Subscription.deleted_at.is_(None)
-    is_due = or_(_first_due_at(FIRST_ATTEMPT) <= until, _first_due_at(RETRY) <= until)
-    return list(db.session.scalars(select(Subscription.id).where(*is_active, is_due)))
+    return list(db.session.connection().execute(_WAITING, {"until": until}).scalars())
 
 
 def _first_due_at(kind: str) -> ScalarSelect[int]:
     """No `EXISTS`: PostgreSQL would read all that is due, where the first entry of an index tells enough."""
-    mine = select(TABLE.c.due_at).where(TABLE.c.subscription_id == Subscription.id, text(kind))
+    mine = select(TABLE.c.due_at).where(TABLE.c.subscription_id == SUBSCRIPTIONS.c.id, text(kind))
     return mine.order_by(TABLE.c.due_at).limit(1).scalar_subquery()
+
+
+# Statements that every round of a drain asks are made once.
+_WAITING = select(SUBSCRIPTIONS.c.id).where(
+    SUBSCRIPTIONS.c.is_active.is_(True),
+    SUBSCRIPTIONS.c.deleted_at.is_(None),
+    or_(*(_first_due_at(kind) <= bindparam("until") for kind in (FIRST_ATTEMPT, RETRY))),
+)
 
 
 def claim(
@@ -125,9 +133,15 @@ def share(subscription_ids: Sequence[str], in_flight: Mapping[str, int], idle: i
 
 
 def _in_flight(subscription_ids: Sequence[str]) -> dict[str, int]:
-    theirs = bulk.among(TABLE.c.subscription_id, subscription_ids), text(LEASED)
-    query = select(TABLE.c.subscription_id, func.count()).where(*theirs).group_by(TABLE.c.subscription_id)
-    return {row[0]: row[1] for row in db.session.connection().execute(query)}
+    found = db.session.connection().execute(_IN_FLIGHT, {"subscription_ids": subscription_ids})
+    return {row[0]: row[1] for row in found}
+
+
+_IN_FLIGHT = (
+    select(TABLE.c.subscription_id, func.count())
+    .where(bulk.among(TABLE.c.subscription_id, bindparam("subscription_ids", type_=bulk.Texts)), text(LEASED))
+    .group_by(TABLE.c.subscription_id)
+)
 
 
 def _pick(shares: Mapping[str, int], until: int) -> dict[str, list[Due]]:
@@ -150,7 +164,7 @@ def _due(kind: str, shares: Mapping[str, int], until: int) -> list[Due]:
         rows = [{"subscription_id": each, "most": most} for each, most in shares.items()]
         found = db.session.connection().execute(_due_of_each(kind), {"shares": as_text(rows), "until": until})
     else:
-        asked = {"subscription_ids": as_text(list(shares)), "most": max(shares.values()), "until": until}
+        asked = {"subscription_ids": list(shares), "most": max(shares.values()), "until": until}
         found = db.session.connection().execute(_due_on_sqlite(kind), asked)
     return [Due(*row) for row in found]
 
@@ -167,9 +181,9 @@ def _due_of_each(kind: str) -> Select[str, str, int]:
 @cache
 def _due_on_sqlite(kind: str) -> Select[str, str, int]:
     """Its `length` of text counts characters, of bytes those."""
-    asked = func.json_each(bindparam("subscription_ids")).table_valued("value")
+    asked = func.json_each(bindparam("subscription_ids", type_=bulk.Texts)).table_valued("value")
     found = TABLE.alias()
-    size = func.length(cast(found.c.payload, LargeBinary))
+    size = func.length(as_type(found.c.payload, LargeBinary))
     oldest = _oldest(kind, asked.c.value, bindparam("most"), TABLE.c.id).correlate(asked)
     return (
         select(found.c.subscription_id, found.c.id, size)
@@ -184,14 +198,9 @@ def _oldest(kind: str, subscription_id: Any, most: Any, *columns: ColumnElement[
 
 
 def _take(delivery_ids: Sequence[str], lease_until: int) -> list[Claim]:
-    taken = db.session.connection().execute(
-        update(TABLE)
-        .where(bulk.among(TABLE.c.id, delivery_ids))
-        .values(lease_until=lease_until, lease_generation=TABLE.c.lease_generation + 1)
-        .returning(*_TAKEN)
-    )
+    taken = db.session.connection().execute(_TAKE, {"delivery_ids": delivery_ids, "until": lease_until})
     rows = [dict(row) for row in taken.mappings()]
-    to = _receivers({row["subscription_id"] for row in rows})
+    to = _receivers(sorted({row["subscription_id"] for row in rows}))
     return [Claim(**row, **to[row["subscription_id"]]) for row in rows if row["subscription_id"] in to]
 
 
@@ -201,13 +210,23 @@ _TAKEN = (
     *(TABLE.c[name] for name in ("round", "attempts", "subscription_id", "account_id", "event_id", "event")),
     *(TABLE.c[name] for name in ("payload", "created_at")),
 )
+_TAKE = (
+    update(TABLE)
+    .where(bulk.among(TABLE.c.id, bindparam("delivery_ids", type_=bulk.Texts)))
+    .values(lease_until=bindparam("until"), lease_generation=TABLE.c.lease_generation + 1)
+    .returning(*_TAKEN)
+)
 
 
-def _receivers(subscription_ids: set[str]) -> dict[str, dict[str, Any]]:
+def _receivers(subscription_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """URL and sealed secret as they stand now: a rotation counts from the next attempt of everything (6.3)."""
-    query = select(Subscription.id, Subscription.url, Subscription.sealed_secret)
-    found = db.session.connection().execute(query.where(bulk.among(Subscription.id, sorted(subscription_ids))))
+    found = db.session.connection().execute(_RECEIVERS, {"ids": subscription_ids})
     return {row[0]: {"url": row[1], "sealed_secret": row[2]} for row in found}
+
+
+_RECEIVERS = select(SUBSCRIPTIONS.c.id, SUBSCRIPTIONS.c.url, SUBSCRIPTIONS.c.sealed_secret).where(
+    bulk.among(SUBSCRIPTIONS.c.id, bindparam("ids", type_=bulk.Texts))
+)
 
 
 def hold(claims: Sequence[Claim], lease_ms: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, func, select
 
 from core import clock
 from core.db import db
@@ -38,11 +38,13 @@ def lately(account_id: str) -> Lately:
     )
     if not mine:
         return Lately(0, 0, 0, 0)
-    waiting = _count(Delivery.subscription_id.in_(mine), Delivery.state == "queued")
-    query: Select[str, int] = select(Delivery.state, func.count()).group_by(Delivery.state)
-    query = query.where(Delivery.subscription_id.in_(mine), *queued_between(clock.now_ms() - clock.DAY_MS, None))
-    by_state: dict[str, int] = {row[0]: row[1] for row in db.session.execute(query)}
-    return Lately(len(mine), waiting, by_state.get("accepted", 0), by_state.get("exhausted", 0))
+    today = queued_between(clock.now_ms() - clock.DAY_MS, None)
+    return Lately(
+        len(mine),
+        waiting=_count(Delivery.subscription_id.in_(mine), Delivery.state == "queued"),
+        accepted=_count(Delivery.subscription_id.in_(mine), Delivery.state == "accepted", *today),
+        exhausted=_count(Delivery.subscription_id.in_(mine), Delivery.state == "exhausted", *today),
+    )
 
 
 def exhausted(subscription_id: str, since: int, until: int, event: str = "") -> int:

@@ -76,10 +76,10 @@ class Delivery(Model):
 
     __table_args__ = (
         Index("uq_delivery_event_id_subscription_id", "event_id", "subscription_id", unique=True),
-        # The log: whole and by time, by state, by event, each in its order.
-        Index("ix_delivery_subscription_id_id_created_at", "subscription_id", "id", "created_at"),
-        Index("ix_delivery_subscription_id_state_id", "subscription_id", "state", "id"),
-        Index("ix_delivery_subscription_id_event_id", "subscription_id", "event", "id"),
+        # The log in its order: whole, of a state, of an event. What is left of a filter is seen without the rows.
+        Index("ix_delivery_log", "subscription_id", "id", "created_at"),
+        Index("ix_delivery_log_by_state", "subscription_id", "state", "id", "event", "created_at"),
+        Index("ix_delivery_log_by_event", "subscription_id", "event", "id", "state", "created_at"),
         # What is to be done, in the order in which it is done. What is settled stands in none of them.
         _index_where("ix_delivery_queued", "due_at", where=QUEUED),
         _index_where("ix_delivery_first_attempts", "subscription_id", "due_at", where=FIRST_ATTEMPT),
@@ -165,7 +165,7 @@ def wake() -> None:
 def queued_between(since: int | None, until: int | None) -> list[ColumnElement[bool]]:
     """The conditions of having been queued in a time (epoch ms, both inclusive; None leaves it open).
 
-    Ids sort by time, so it is a range of the index too.
+    Ids sort by time, so it is a range of each index of the log too.
     """
     conditions: list[ColumnElement[bool]] = []
     if since is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import Row, Table, select, update
+from sqlalchemy import Row, Table, bindparam, select, update
 
 from core import bulk, clock
 from core.db import db
@@ -72,7 +72,12 @@ def settle(done: Sequence[Outcome | GivenBack], ladder: Ladder) -> None:
 
 
 _ATTEMPTS = cast(Table, DeliveryAttempt.__table__)
-_STANDING = ("id", "lease_generation", "state", "attempts", "round", "first_sent_at")
+_STANDING = (
+    select(*(TABLE.c[name] for name in ("id", "lease_generation", "state", "attempts", "round", "first_sent_at")))
+    .where(bulk.among(TABLE.c.id, bindparam("ids", type_=bulk.Texts)))
+    .order_by(TABLE.c.id)
+    .with_for_update()
+)
 _MINE = ("id", "lease_generation")
 
 
@@ -84,9 +89,7 @@ def _locked(done: Sequence[Outcome | GivenBack], ladder: Ladder) -> Mapping[str,
     connection = db.session.connection()
     if last:
         connection.execute(failing.with_for_update(key_share=True)).all()
-    query = select(*(TABLE.c[name] for name in _STANDING))
-    mine = bulk.among(TABLE.c.id, [each.claim.delivery_id for each in done])
-    found = connection.execute(query.where(mine).order_by(TABLE.c.id).with_for_update())
+    found = connection.execute(_STANDING, {"ids": [each.claim.delivery_id for each in done]})
     return {row.id: row for row in found}
 
 
