@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,12 +18,13 @@ import structlog
 from flask import Flask
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import BigInteger, Dialect, Engine, MetaData, Text, event, make_url
+from sqlalchemy import BigInteger, Connection, Dialect, Engine, MetaData, Text, event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
 from core.json_text import as_text, from_text
+from core.write_turn import WriteTurn
 
 LOCK_WAIT_SECONDS = 5
 
@@ -61,7 +63,18 @@ EpochMs = BigInteger
 db = SQLAlchemy(model_class=Model, session_options={"expire_on_commit": False})
 migrate = Migrate()
 
-_writing: ContextVar[list[Callable[[], None]] | None] = ContextVar("assessor_writing", default=None)
+
+@dataclass
+class _Writing:
+    """A `transaction()` under way: what waits for its commit, what its end gives back, its connection once asked."""
+
+    callbacks: list[Callable[[], None]] = field(default_factory=list)
+    ending: ExitStack = field(default_factory=ExitStack)
+    connection: Connection | None = None
+
+
+_writing: ContextVar[_Writing | None] = ContextVar("assessor_writing", default=None)
+_turn = WriteTurn(LOCK_WAIT_SECONDS)
 
 Row = TypeVar("Row", bound=Model)
 
@@ -90,9 +103,9 @@ def transaction() -> Iterator[Session]:
     """
     if _writing.get() is not None:
         raise RuntimeError("transaction() does not nest: open it at the edge only")
-    callbacks: list[Callable[[], None]] = []
+    writing = _Writing()
     db.session.rollback()
-    token = _writing.set(callbacks)
+    token = _writing.set(writing)
     try:
         yield db.session()
         db.session.commit()
@@ -101,17 +114,18 @@ def transaction() -> Iterator[Session]:
         raise
     finally:
         _writing.reset(token)
-    for callback in callbacks:
+        writing.ending.close()
+    for callback in writing.callbacks:
         callback()
 
 
 def on_commit(callback: Callable[[], None]) -> None:
     """Run `callback` once the transaction under way is on disk; never if it is not. The same one is run once."""
-    callbacks = _writing.get()
-    if callbacks is None:
+    writing = _writing.get()
+    if writing is None:
         raise RuntimeError("on_commit() needs a transaction() around it")
-    if callback not in callbacks:
-        callbacks.append(callback)
+    if callback not in writing.callbacks:
+        writing.callbacks.append(callback)
 
 
 def write_after_commit(choose: Callable[[], Callable[[], object]]) -> None:
@@ -135,6 +149,17 @@ def write_after_commit(choose: Callable[[], Callable[[], object]]) -> None:
 def in_transaction() -> bool:
     """Whether a `transaction()` is open here."""
     return _writing.get() is not None
+
+
+def connection() -> Connection:
+    """The session's connection, for statements without objects. Asking the session for each of an upsert's statements
+    costs a tenth of the upsert."""
+    writing, session = _writing.get(), db.session()
+    if writing is None or session.in_nested_transaction():  # the session sets a savepoint once it is asked
+        return session.connection()
+    if writing.connection is None or writing.connection.closed:
+        writing.connection = session.connection()
+    return writing.connection
 
 
 def is_postgresql() -> bool:
@@ -209,8 +234,12 @@ def _set_pragmas(connection: Any, cache_mib: int) -> None:
     cursor.close()
 
 
-def _begin(connection: Any) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if in_transaction() else "BEGIN")
+def _begin(connection: Connection) -> None:
+    writing = _writing.get()
+    if writing is None:
+        connection.exec_driver_sql("BEGIN")
+    else:
+        _turn.begin(connection, writing.ending)
 
 
 @event.listens_for(Session, "before_flush")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -17,7 +16,7 @@ from flask import current_app
 from sqlalchemy.exc import DBAPIError
 
 from core import files
-from core.db import db, is_postgresql, storage_trouble, transaction
+from core.db import db, storage_trouble, transaction
 from domain.campaigns import roster
 from domain.campaigns.imports import ROWS_IN_A_CHUNK, LastRows, RowReader, applying, chunks, plan, work
 from domain.campaigns.imports.rows import ReadRow
@@ -29,10 +28,6 @@ from outbound.spreadsheets import Layout, SheetRow, SpreadsheetRefused, strip_fo
 CHUNKS_BETWEEN_SIGNS = 20
 # Cycles are looked for after this many chunks; between, what is not needed any more goes by itself.
 CHUNKS_BETWEEN_COLLECTIONS = 10
-# SQLite lets no writer queue: who waits looks every 100 ms, and a row of chunks leaves gaps of a few ms only. So after
-# each second there is a gap that nobody misses. PostgreSQL locks rows, and needs none.
-SECONDS_BETWEEN_PAUSES = 1.0
-PAUSE_SECONDS = 0.15
 
 log = structlog.get_logger(__name__)
 _sweeping = threading.Lock()
@@ -124,13 +119,11 @@ def check(holder: Claim) -> None:
 
 def apply(holder: Claim) -> None:
     """Write the planned chunks to the roster, one transaction each."""
-    turn = _Turn()
     while (chunk := chunks.next_in(holder.import_id, "planned")) is not None:
         rows = chunks.unpack(chunk.payload)
         asked = applying.bodies(rows)
         with transaction():
             work.apply_chunk(holder, chunk, rows, asked)
-        turn.let_others_write()
         _collect(chunk.number)
     with transaction():
         work.finish_apply(holder)
@@ -138,33 +131,16 @@ def apply(holder: Claim) -> None:
 
 def undo(holder: Claim) -> None:
     """Take the applied chunks back, one transaction each."""
-    turn = _Turn()
     while (chunk := chunks.next_in(holder.import_id, "applied")) is not None:
         rows = chunks.unpack(chunk.payload)
         with transaction():
             work.undo_chunk(holder, chunk, rows)
-        turn.let_others_write()
         _collect(chunk.number)
     with transaction():
         work.finish_undo(holder)
 
 
 STEPS: dict[str, Callable[[Claim], None]] = {"checking": check, "applying": apply, "undoing": undo}
-
-
-class _Turn:
-    """How long this import has written without a pause."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-
-    def let_others_write(self) -> None:
-        """Between two chunks: pause where others may have waited for a second."""
-        if time.monotonic() - self._began < SECONDS_BETWEEN_PAUSES or is_postgresql():
-            return
-        db.session.rollback()
-        time.sleep(PAUSE_SECONDS)
-        self._began = time.monotonic()
 
 
 def _last_rows(holder: Claim, reader: RowReader, source: Iterator[SheetRow]) -> LastRows:
