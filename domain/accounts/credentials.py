@@ -17,7 +17,7 @@ from sqlalchemy import ForeignKey, Select, Table, Text, bindparam, select, updat
 from sqlalchemy.orm import Mapped, mapped_column, relationship, selectinload
 
 from core import clock
-from core.db import EpochMs, Json, Model, db, primary_key
+from core.db import EpochMs, Json, Model, connection, db, primary_key
 from core.errors import NotFound, Refused
 from core.ids import new_id
 from domain.accounts.account import Account
@@ -180,7 +180,7 @@ _LOOK_UP = (
 
 def principal_of(bearer: str) -> Principal | None:
     """Whose token this is; None for one that was revoked or never stored. One query."""
-    rows = db.session.connection().execute(_LOOK_UP, {"hash": _hash(bearer)}).all()
+    rows = connection().execute(_LOOK_UP, {"hash": _hash(bearer)}).all()
     if not rows:
         return None
     token_id, label, scopes, per_minute, created_at, prefix, _ = rows[0]

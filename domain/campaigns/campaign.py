@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 import contract.campaigns as public
 from contract.campaigns import CAMPAIGN_STATUSES, CampaignStatus, Transition
 from core import clock
-from core.db import EpochMs, Model, db, primary_key
+from core.db import EpochMs, Model, connection, db, primary_key
 from core.errors import NotFound, Refused
 from domain.events import audit, event
 from domain.events.audit import SCHEDULE, Actor
@@ -184,7 +184,7 @@ _REFERENCE = select(_TABLE.c.id, _TABLE.c.account_id, _TABLE.c.roster_size).wher
 def refer(account_id: str, campaign_id: str) -> Reference:
     """The reference to a campaign, or `NotFound` as `get` says it."""
     asked = {"campaign_id": campaign_id, "account_id": account_id}
-    row = db.session.connection().execute(_REFERENCE, asked).first()
+    row = connection().execute(_REFERENCE, asked).first()
     if row is None:
         raise NotFound("campaign")
     return Reference(*row)

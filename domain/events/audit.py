@@ -54,6 +54,7 @@ class AuditEntry(Model):
         Index("ix_audit_entry_subject_id_id", "subject_id", "id"),
     )
 
+
 # Every action that the log can hold, in the order of its filter.
 ACTIONS = (
     "account.created",

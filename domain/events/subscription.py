@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 import contract.webhooks as public
 from contract.webhooks import WebhookRegister
 from core import clock, vault
-from core.db import EpochMs, Json, Model, db, primary_key
+from core.db import EpochMs, Json, Model, connection, db, primary_key
 from core.errors import NotFound, Refused
 from core.ids import new_id
 
@@ -125,7 +125,7 @@ _ACTIVE = select(_TABLE.c.id, _TABLE.c.events).where(
 
 def listening(account_id: str, name: str) -> Sequence[str]:
     """The ids of the active subscriptions that are told of this event."""
-    active = db.session.connection().execute(_ACTIVE, {"account_id": account_id})
+    active = connection().execute(_ACTIVE, {"account_id": account_id})
     return [subscription_id for subscription_id, events in active if name in events]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, select
 
 from core import bulk, clock
-from core.db import db, is_postgresql
+from core.db import connection, db, is_postgresql
 
 from .addresses import AMONG, value_of
 from .merge import COLUMNS
@@ -24,7 +24,7 @@ _STORED = {
 def stored(campaign_id: str, emails: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The columns that a merge looks at (`COLUMNS`) of those of these addresses who stand on the roster. No lock."""
     asked = {"of_campaign": campaign_id, "emails": value_of(emails)}
-    found = db.session.connection().execute(_STORED[is_postgresql()], asked)
+    found = connection().execute(_STORED[is_postgresql()], asked)
     return {row[0]: dict(zip(COLUMNS, row[1:], strict=True)) for row in found}
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Table, bindparam, delete, select, update
 
 from contract.participants import ParticipantChange, ParticipantUpsert
 from core import bulk, clock
-from core.db import db, is_postgresql
+from core.db import connection, db, is_postgresql
 from core.errors import NotFound, Refused
 from core.ids import new_ids
 from domain.campaigns.campaign import Campaign, Rostered
@@ -129,16 +129,13 @@ def remove(campaign: Rostered, participant_ids: Sequence[str], by: Actor) -> int
 
 def _lock(campaign_id: str, emails: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     asked = {"of_campaign": campaign_id, "emails": value_of(emails)}
-    rows = db.session.connection().execute(_LOCK[is_postgresql()], asked).mappings()
+    rows = connection().execute(_LOCK[is_postgresql()], asked).mappings()
     return {row["email"]: dict(row) for row in rows}
 
 
 def _locked_rows(campaign_id: str, participant_ids: Sequence[str]) -> list[Mapping[str, Any]]:
     query = _ROW.where(_TABLE.c.campaign_id == campaign_id, _TABLE.c.id.in_(participant_ids))
-    return [
-        dict(row)
-        for row in db.session.connection().execute(query.order_by(_TABLE.c.email).with_for_update()).mappings()
-    ]
+    return [dict(row) for row in connection().execute(query.order_by(_TABLE.c.email).with_for_update()).mappings()]
 
 
 def _locked_row(campaign_id: str, participant_id: str) -> Mapping[str, Any]:
@@ -229,7 +226,7 @@ def _changeable(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _resize(campaign_id: str, by: int) -> None:
     if by:
-        db.session.connection().execute(_RESIZE, {"of_campaign": campaign_id, "by": by})
+        connection().execute(_RESIZE, {"of_campaign": campaign_id, "by": by})
 
 
 def _log(account_id: str, by: Actor, action: str, done: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
