@@ -36,7 +36,7 @@ MEND_SECONDS = 1.0
 # Kept deciphered by one drain, by their sealed text: a rotation is another text.
 SECRETS = 256
 # Payloads in flight together, in UTF-8. A POST holds several copies of its own, and the worker must stay below
-# 200 MB: it has 115 at rest, and SQLite 32 of cache.
+# 200 MB: it has 115 at rest, and each connection to SQLite 8 of cache.
 MOST_BYTES = 4 << 20
 PAUSE_AFTER_TROUBLE_SECONDS = 0.5
 FINISH_SECONDS = 15.0
@@ -162,7 +162,7 @@ class Drain:
             settle(self._unwritten, self._ladder)
             claiming.hold(fading, self._lease_ms)
             reserve = min(RESERVE, self._threads // 2)
-            room = MOST_BYTES - sum(len(claim.payload.encode()) for claim, _since in self._flying.values())
+            room = MOST_BYTES - sum(len(claim.payload) for claim, _since in self._flying.values())
             claims = claiming.claim(waiting, idle, reserve, self._until, self._lease_ms, max(0, room))
         self._unwritten.clear()
         now = time.monotonic()

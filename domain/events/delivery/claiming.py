@@ -48,7 +48,10 @@ LOOK_BACK_MS = clock.DAY_MS
 
 @dataclass(frozen=True)
 class Claim:
-    """A delivery in the hands of one sender, with what its next POST needs as it stood at the claim."""
+    """A delivery in the hands of one sender, with what its next POST needs as it stood at the claim.
+
+    `payload` is UTF-8: as text Python keeps four bytes for each character once one of them is an emoji.
+    """
 
     delivery_id: str
     generation: int
@@ -58,7 +61,7 @@ class Claim:
     account_id: str
     event_id: str | None
     event: str
-    payload: str
+    payload: bytes
     created_at: int
     url: str
     sealed_secret: str | None
@@ -199,7 +202,7 @@ def _oldest(kind: str, subscription_id: Any, most: Any, *columns: ColumnElement[
 
 def _take(delivery_ids: Sequence[str], lease_until: int) -> list[Claim]:
     taken = db.session.connection().execute(_TAKE, {"delivery_ids": delivery_ids, "until": lease_until})
-    rows = [dict(row) for row in taken.mappings()]
+    rows = [{**row, "payload": row["payload"].encode()} for row in taken.mappings()]
     to = _receivers(sorted({row["subscription_id"] for row in rows}))
     return [Claim(**row, **to[row["subscription_id"]]) for row in rows if row["subscription_id"] in to]
 

@@ -194,8 +194,11 @@ def lock_in_order(*conditions: ColumnElement[bool] | TextClause) -> None:
         db.session.execute(select(func.count()).select_from(held))
 
 
-def body(delivery_id: str, event_id: str | None, event: str, account_id: str, timestamp_ms: int, payload: str) -> bytes:
-    """The exact bytes of one attempt (service.md 2.6); `payload` is the frozen JSON text."""
+def body(
+    delivery_id: str, event_id: str | None, event: str, account_id: str, timestamp_ms: int, payload: str | bytes
+) -> bytes:
+    """The exact bytes of one attempt (service.md 2.6); `payload` is the frozen JSON text, or that in UTF-8."""
     named = {"id": delivery_id, "eventId": event_id, "event": event, "accountId": account_id, "timestamp": timestamp_ms}
     head = json.dumps(named, ensure_ascii=False, separators=(",", ":"))
-    return f'{head[:-1]},"payload":{payload}}}'.encode()
+    frozen = payload.encode() if isinstance(payload, str) else payload
+    return b'%b,"payload":%b}' % (head[:-1].encode(), frozen)
