@@ -50,6 +50,21 @@ def test_alice_registers_a_webhook_and_sees_its_test_arrive(live: Live, open_pag
     assert "event=webhook.test" in page.url
 
 
+def test_what_is_pressed_twice_is_done_once(live: Live, open_page: Open, listener: Receiver) -> None:
+    page = open_page("Alice")
+    fill_in(live, page, listener.url)
+    page.get_by_role("button", name="Register").dblclick()
+    expect(page.get_by_role("button", name="Send a test")).to_be_visible()
+    log = page.url
+    page.get_by_role("button", name="Send a test").dblclick()
+    expect(page.locator("#delivery")).to_contain_text("Accepted", timeout=SOON_MS)
+    page.goto(f"{live.acme}/webhooks")
+    expect(page.get_by_role("link", name=listener.url, exact=True)).to_have_count(1)
+    page.goto(log)
+    expect(page.locator("#delivery-log tbody tr")).to_have_count(1)
+    expect(page.get_by_role("button", name="Send the ticked ones again")).to_be_hidden()
+
+
 def test_what_was_given_up_is_ticked_and_sent_again_under_its_id(
     live: Live, open_page: Open, listener: Receiver
 ) -> None:
@@ -102,6 +117,7 @@ def test_a_rotated_secret_is_copied_once_and_verifies_what_comes(
     page.goto(f"{live.acme}/webhooks/receiver")
     check(page, "\n".join(f"{name}: {value}" for name, value in got.headers.items()), got.body.decode(), secret)
     expect(page.locator("#findings")).to_contain_text("Signature V2 fits")
+    expect(page.locator("#findings")).to_be_focused()
     assert secret not in page.content()
     axe.check(page)
     check(page, page.get_by_role("textbox", name="Headers").input_value(), got.body.decode() + " ", secret)
@@ -120,10 +136,14 @@ def test_without_scripts_a_webhook_is_deleted_once_the_consequence_was_read(
     expect(page.get_by_text("is deleted. Its log stays.")).to_be_visible()
 
 
-def register(live: Live, page: Page, url: str) -> None:
+def fill_in(live: Live, page: Page, url: str) -> None:
     page.goto(f"{live.acme}/webhooks/new")
     page.get_by_label("URL").fill(url)
     page.get_by_label("file.uploaded").check()
+
+
+def register(live: Live, page: Page, url: str) -> None:
+    fill_in(live, page, url)
     page.get_by_role("button", name="Register").click()
     expect(page.get_by_text("The webhook is registered.")).to_be_visible()
 
