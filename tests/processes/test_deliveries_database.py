@@ -12,12 +12,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from core.db import db, is_postgresql, transaction
+from core.db import db, is_postgresql
 from tests.jobs import hooks
 from tests.processes.parts import LONG_LEASE, Parts, all_accepted, each_once, kill, on_postgresql, on_sqlite, wait_for
+from tests.servers import full_disk
 from tests.servers.postgresql import PostgreSQL
 from tests.servers.receiver import Receiver
 from tests.world import World
@@ -69,7 +69,7 @@ def test_a_database_server_that_crashes_and_comes_back(
 def test_a_disk_without_room_for_results_or_for_the_log(parts: Parts, world: World, hook: Receiver) -> None:
     parts.log = Path("/dev/full")
     worker = in_the_middle(parts, world, hook)
-    with full_disk(worker):
+    with no_room(worker):
         time.sleep(1.5)
         sent, written = len(hook.got), hooks.count("accepted")
         time.sleep(1.5)
@@ -81,28 +81,15 @@ def test_a_disk_without_room_for_results_or_for_the_log(parts: Parts, world: Wor
 
 
 @contextmanager
-def full_disk(worker: subprocess.Popen[bytes]) -> Iterator[None]:
-    """No room for what the worker writes: on SQLite its files may not grow, on PostgreSQL the server says so."""
+def no_room(worker: subprocess.Popen[bytes]) -> Iterator[None]:
+    """For what the worker writes: on SQLite its files may not grow, on PostgreSQL the server says so."""
     if is_postgresql():
-        execute(NO_ROOM)
-        yield
-        execute("DROP FUNCTION no_room CASCADE")
+        with full_disk.on_postgresql("UPDATE", "delivery"):
+            yield
     else:
         before = resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
         yield
         resource.prlimit(worker.pid, resource.RLIMIT_FSIZE, before)
-
-
-def execute(statement: str) -> None:
-    with transaction() as session:
-        session.execute(text(statement))
-
-
-NO_ROOM = """
-CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = 'disk_full'; END $$;
-CREATE TRIGGER no_room BEFORE UPDATE ON delivery EXECUTE FUNCTION no_room();
-"""
 
 
 def test_a_worker_frozen_beyond_its_lease_changes_nothing_when_it_goes_on(

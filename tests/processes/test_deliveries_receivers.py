@@ -7,7 +7,7 @@ import hmac
 from itertools import pairwise
 
 from tests.jobs import hooks
-from tests.processes.parts import SWEPT_SECONDS, Parts, on_sqlite, wait_for
+from tests.processes.parts import LONG_LEASE, SWEPT_SECONDS, Parts, on_sqlite, wait_for
 from tests.servers.receiver import Got, Receiver, receiver
 from tests.world import World
 
@@ -61,3 +61,14 @@ def test_a_worker_sees_each_change_of_a_subscription_at_its_next_attempt(
 def is_signed_with(got: Got, secret: str) -> bool:
     expected = hmac.new(secret.encode(), got.body, hashlib.sha256).hexdigest()
     return got.headers["x-service-signature"] == f"sha256={expected}"
+
+
+def test_fifty_given_up_by_two_workers_at_once_count_fifty(parts: Parts, world: World, hook: Receiver) -> None:
+    hook.answer = lambda got: 500
+    hook.seconds = 0.2
+    failing = hooks.subscribe(world, hook.url)
+    hooks.happen(world, 50)
+    for part in ("loop", "loop"):
+        parts.start(part, WEBHOOK_MAX_ATTEMPTS="1", **LONG_LEASE)
+    wait_for(lambda: hooks.count("exhausted") == 50)
+    assert hooks.failure_count(failing) == 50 == len(hook.got)
