@@ -7,6 +7,7 @@ import io
 import re
 from contextlib import suppress
 
+import pytest
 from playwright.sync_api import Error, Page, expect
 
 from tests.browser import axe
@@ -82,6 +83,63 @@ def test_a_file_that_cannot_be_read_is_refused_at_its_field(live: Live, open_pag
     axe.check(page)
 
 
+def test_a_file_is_dropped_on_its_place(live: Live, open_page: Open) -> None:
+    page = open_page("Alice")
+    page.goto(f"{live.new_campaign('A dropped file')}/import")
+    drop(page, "photo.png", "no table")
+    field = page.get_by_label("File", exact=True)
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_accessible_description(re.compile("Save it as CSV or xlsx"))
+    expect(page.locator("#live-region")).to_contain_text("Save it as CSV or xlsx")
+    axe.check(page)
+    drop(page, "gens.csv", SMALL)
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text("Save it as CSV or xlsx")).to_be_hidden()
+    expect(page.get_by_text("gens.csv")).to_be_visible()
+    expect(page.locator("#live-region")).to_contain_text("gens.csv")
+    axe.check(page)
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("heading", name="gens.csv")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("button", name="Upload")).to_be_visible()
+    drop(page, "again.csv", SMALL)
+    expect(page.get_by_text("again.csv")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("names", "told"), [(("old.xls",), "old Excel format"), (("a.csv", "b.csv"), "Choose one file at a time")]
+)
+def test_what_cannot_be_imported_is_told_before_it_is_sent(
+    live: Live, open_page: Open, names: tuple[str, ...], told: str
+) -> None:
+    page = open_page("Alice")
+    page.goto(f"{live.new_campaign('Refused at once')}/import")
+    drop(page, *names, SMALL)
+    expect(page.get_by_text(told)).to_be_visible()
+    assert page.get_by_label("File", exact=True).evaluate("field => field.files.length") == 0
+
+
+def test_a_file_dropped_beside_its_place_does_not_take_the_page_away(live: Live, open_page: Open) -> None:
+    page = open_page("Alice")
+    page.goto(f"{live.new_campaign('Beside')}/import")
+    assert drop(page, "gens.csv", SMALL, at="h1"), "the browser would have opened the file"
+    assert page.get_by_label("File", exact=True).evaluate("field => field.files.length") == 0
+
+
+def test_the_place_of_a_file_is_reached_and_seen_by_keyboard(live: Live, open_page: Open) -> None:
+    page = open_page("Alice")
+    page.goto(f"{live.new_campaign('By keyboard')}/import")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.type") == "file":
+            break
+    assert page.locator(".file-drop").evaluate("place => getComputedStyle(place).outlineStyle") == "solid"
+    with page.expect_file_chooser() as choosing:
+        page.keyboard.press("Space")
+    choosing.value.set_files({"name": "gens.csv", "mimeType": "text/csv", "buffer": SMALL.encode()})
+    expect(page.get_by_text("gens.csv")).to_be_visible()
+
+
 def test_a_file_is_imported_without_scripts(live: Live, open_page: Open) -> None:
     page = open_page("Alice", java_script_enabled=False)
     campaign = live.new_campaign("Plain file")
@@ -98,6 +156,22 @@ def upload(page: Page, campaign: str, name: str, content: bytes) -> None:
     page.goto(f"{campaign}/import")
     page.get_by_label("File").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
     page.get_by_role("button", name="Upload").click()
+
+
+def drop(page: Page, *names_and_content: str, at: str = ".file-drop") -> bool:
+    """Drag files of these names and one content over the page and let them go; whether the page took the event."""
+    dropped: bool = page.evaluate(DROP, [at, list(names_and_content[:-1]), names_and_content[-1]])
+    return dropped
+
+
+DROP = """([at, names, content]) => {
+    const held = new DataTransfer(), place = document.querySelector(at);
+    names.forEach(name => held.items.add(new File([content], name)));
+    const send = type => place.dispatchEvent(
+        new DragEvent(type, {bubbles: true, cancelable: true, dataTransfer: held}));
+    send("dragover");
+    return !send("drop");
+}"""
 
 
 def come_back_until(page: Page, words: str) -> None:

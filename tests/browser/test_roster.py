@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import axe
 from tests.browser.conftest import Open
 from tests.browser.live import Live
+
+PHONE = {"width": 390, "height": 844}
 
 
 def test_bob_finds_people_and_the_address_keeps_what_he_asked(live: Live, open_page: Open) -> None:
@@ -26,6 +29,24 @@ def test_bob_finds_people_and_the_address_keeps_what_he_asked(live: Live, open_p
     expect(page.get_by_text("Nobody fits")).to_be_visible()
     page.get_by_role("link", name="Clear filters").click()
     expect(rows(page)).to_have_count(14)
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_cards_on_a_phone_are_sorted_and_chosen_all_at_once(live: Live, open_page: Open, scripts: bool) -> None:
+    page = open_page("Bob", viewport=PHONE, java_script_enabled=scripts)
+    page.goto(f"{live.new_campaign('On a phone', people=12)}/roster?status=added&limit=25")
+    choice = page.get_by_role("navigation", name="Sort by")
+    expect(rows(page).first).to_contain_text("Aïcha Example 0")
+    choice.get_by_role("link", name="Name").click()
+    expect(rows(page).first).to_contain_text("Example 9")
+    expect(page).to_have_url(re.compile(r"\?status=added&limit=25&sort=-name$"))
+    expect(choice.get_by_role("link", name="Name descending")).to_have_attribute("aria-current", "true")
+    choice.get_by_role("link", name="Language").click()
+    expect(page).to_have_url(re.compile(r"sort=language$"))
+    if scripts:
+        expect(choice.get_by_role("link", name="Language ascending")).to_be_focused()
+        page.get_by_label("Select everybody on this page").check()
+        expect(page.get_by_text("12 rows selected")).to_be_visible()
 
 
 def test_bob_changes_a_language_in_its_row(live: Live, open_page: Open) -> None:
