@@ -155,18 +155,15 @@ class Drain:
     def _write_and_claim(self) -> list[Claim]:
         idle = 0 if stopping.is_asked() else self._threads - len(self._flying)
         waiting = self._waiting() if idle else []
-        fading = self._fading()
-        if not (waiting or self._unwritten or fading):
+        self._hold_on()
+        if not (waiting or self._unwritten):
             return []
         with transaction():
             settle(self._unwritten, self._ladder)
-            claiming.hold(fading, self._lease_ms)
             reserve = min(RESERVE, self._threads // 2)
             room = MOST_BYTES - sum(len(claim.payload) for claim, _since in self._flying.values())
             claims = claiming.claim(waiting, idle, reserve, self._until, self._lease_ms, max(0, room))
         self._unwritten.clear()
-        now = time.monotonic()
-        self._flying.update({claim.delivery_id: (claim, now) for claim in fading})
         return claims
 
     def _waiting(self) -> list[str]:
@@ -187,10 +184,15 @@ class Drain:
             with transaction():
                 claiming.mend(self._lease_ms, longest, take_back=take_back)
 
-    def _fading(self) -> list[Claim]:
-        """Claims whose POST is under way and whose lease is half over."""
-        half = time.monotonic() - self._settings.webhook_lease_seconds / 2
-        return [claim for claim, since in self._flying.values() if since < half]
+    def _hold_on(self) -> None:
+        """Renew the claims whose POST is under way and whose lease is half over."""
+        now = time.monotonic()
+        half = now - self._settings.webhook_lease_seconds / 2
+        fading = [claim for claim, since in self._flying.values() if since < half]
+        if fading:
+            with transaction():
+                claiming.hold(fading, self._lease_ms)
+            self._flying.update({claim.delivery_id: (claim, now) for claim in fading})
 
     def _after_trouble(self, error: DBAPIError) -> bool:
         """The database is away or busy: what came back is kept, and written later. True while there is such."""

@@ -81,6 +81,19 @@ def test_first_attempts_go_before_late_retries(world: World) -> None:
     assert sorted(claim.attempts for claim in claims) == [0, 0, 1]
 
 
+def test_a_result_whose_commit_was_not_heard_of_is_written_once(world: World) -> None:
+    hooks.subscribe(world, URL)
+    hooks.happen(world)
+    now = clock.now_ms()
+    with transaction():
+        claims = claiming.claim(claiming.waiting(now), 1, 0, now, 90_000, 1 << 20)
+    for _ in range(2):
+        with transaction():
+            settle([Outcome(each, now, 5, 500, "BAD_STATUS", b"", None) for each in claims], Ladder(3, [0]))
+    assert [row.attempts for row in hooks.rows()] == [1] and len(hooks.attempts()) == 1
+    assert tally.counts()["failed"] == 1
+
+
 def test_large_payloads_are_taken_few_at_a_time(world: World) -> None:
     hooks.subscribe(world, URL)
     hooks.happen(world, 5, text="é" * 500)

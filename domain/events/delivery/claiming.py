@@ -235,6 +235,7 @@ _RECEIVERS = select(SUBSCRIPTIONS.c.id, SUBSCRIPTIONS.c.url, SUBSCRIPTIONS.c.sea
 def hold(claims: Sequence[Claim], lease_ms: int) -> None:
     """Keep what is still being sent; changes nothing for a claim that somebody else has taken over."""
     until = clock.now_ms() + lease_ms
+    lock_in_order(Delivery.id.in_([each.delivery_id for each in claims]))
     rows = [{"id": each.delivery_id, "lease_generation": each.generation, "lease_until": until} for each in claims]
     bulk.update_many(TABLE, rows, by=("id", "lease_generation"))
 
