@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import MISSING
 
@@ -12,8 +11,7 @@ from contract.participants import MOST_KEYS, SYSTEM_OWNED_KEYS, ParticipantChang
 from core.errors import Refused
 
 
-@dataclass(frozen=True)
-class Merged:
+class Merged(NamedTuple):
     """The columns after the merge, which of them changed (`column: [before, after]`), and what was refused."""
 
     values: dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from itertools import filterfalse
 from operator import itemgetter
 from typing import Any
 
@@ -67,7 +68,7 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    return "".join(filterfalse(unicodedata.combining, decomposed))
 
 
 # The columns that the public projection needs, in the order in which `project` takes them.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, delete, select, update
 
@@ -38,8 +37,7 @@ _RESIZE = (
 )
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """What became of one body: the row after the write, whether it is new, what changed, what was refused."""
 
     row: Mapping[str, Any]
