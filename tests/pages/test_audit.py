@@ -89,7 +89,7 @@ def test_the_log_is_filtered_by_part_of_a_name_and_by_action(alice: FlaskClient,
 
 def test_days_are_whole_and_both_inclusive(alice: FlaskClient, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     # Ids never go back within a process, and another test may have travelled further.
-    monkeypatch.setattr(ids, "_last_ms", 0)
+    monkeypatch.setattr(ids, "_last", 0)
     for day in ("2027-03-01T23:59:59Z", "2027-03-02T00:00:00Z", "2027-03-02T23:59:59Z", "2027-03-03T00:00:00Z"):
         with time_machine.travel(day, tick=False):
             fill(world, 1)
