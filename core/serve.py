@@ -80,7 +80,9 @@ def web_command(host: str, port: int) -> list[str]:
 
 def _environment(settings: Settings) -> dict[str, str]:
     """What the parts inherit: the settings as read here, so that all share one secret and one folder."""
-    env = {"PROMETHEUS_MULTIPROC_DIR": _emptied(settings.instance_path / "metrics"), **os.environ}
+    env = dict(os.environ)
+    if not env.get("PROMETHEUS_MULTIPROC_DIR"):
+        env["PROMETHEUS_MULTIPROC_DIR"] = _emptied(settings.instance_path / "metrics")
     env.update(
         INSTANCE_PATH=str(settings.instance_path),
         DATABASE_URL=settings.database_url,
