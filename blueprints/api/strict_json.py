@@ -65,6 +65,8 @@ def _bytes(request: Request) -> bytes:
 
 def _check_depth(raw: bytes) -> None:
     """Before parsing, since a deep nesting exhausts the parser's stack."""
+    if raw.count(b"{") + raw.count(b"[") <= DEEPEST:
+        return
     depth = 0
     for token in _STRUCTURE.finditer(raw):
         sign = token.group()[:1]
