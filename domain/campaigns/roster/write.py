@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Result, Table, bindparam, delete, select, update
+from sqlalchemy import Table, bindparam, delete, select, update
 
 from contract.participants import ParticipantChange, ParticipantUpsert
 from core import bulk, clock
@@ -127,18 +127,13 @@ def remove(campaign: Rostered, participant_ids: Sequence[str], by: Actor) -> int
 
 def _lock(campaign_id: str, emails: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     asked = {"of_campaign": campaign_id, "emails": value_of(emails)}
-    rows = _as_dictionaries(connection().execute(_LOCK[is_postgresql()], asked))
-    return {row["email"]: row for row in rows}
+    rows = connection().execute(_LOCK[is_postgresql()], asked).mappings()
+    return {row["email"]: dict(row) for row in rows}
 
 
 def _locked_rows(campaign_id: str, participant_ids: Sequence[str]) -> list[Mapping[str, Any]]:
     query = _ROW.where(_TABLE.c.campaign_id == campaign_id, _TABLE.c.id.in_(participant_ids))
-    return _as_dictionaries(connection().execute(query.order_by(_TABLE.c.email).with_for_update()))
-
-
-def _as_dictionaries(found: Result[*tuple[Any, ...]]) -> list[Mapping[str, Any]]:
-    names = tuple(found.keys())  # a dictionary from each row's own mapping takes three times as long
-    return [dict(zip(names, row, strict=True)) for row in found]
+    return [dict(row) for row in connection().execute(query.order_by(_TABLE.c.email).with_for_update()).mappings()]
 
 
 def _locked_row(campaign_id: str, participant_id: str) -> Mapping[str, Any]:
