@@ -1,12 +1,9 @@
-"""What stands around a worker and is none of its business: proxies and passwords in the environment, a log that
-nobody can write, a clock that is set."""
+"""What stands around a worker and is none of its business: proxies, passwords of others, and a clock that is set."""
 
 from __future__ import annotations
 
 import signal
 from pathlib import Path
-
-import pytest
 
 from tests.jobs import hooks
 from tests.outbound import receivers
@@ -36,9 +33,8 @@ sys.exit(loop.run(create_app()))
 """
 
 
-@pytest.mark.parametrize("name", ["NETRC", "HOME"])
 def test_proxies_and_passwords_of_the_environment_are_ignored(
-    parts: Parts, world: World, hook: Receiver, tmp_path: Path, name: str
+    parts: Parts, world: World, hook: Receiver, tmp_path: Path
 ) -> None:
     netrc = tmp_path / ".netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password a-secret\ndefault login a password b\n")
@@ -47,7 +43,7 @@ def test_proxies_and_passwords_of_the_environment_are_ignored(
     hooks.happen(world, 3)
     with receivers.receiver(receivers.answers(b"HTTP/1.1 200 OK\r\n\r\n")) as proxy:
         around = dict.fromkeys(PROXIES, proxy.url("")) | {"NO_PROXY": "", "no_proxy": ""}
-        parts.start("loop", **around, **{name: str(netrc if name == "NETRC" else tmp_path)})
+        parts.start("loop", **around, NETRC=str(netrc), HOME=str(tmp_path))
         wait_for(all_accepted)
     each_once(hook, 3)
     assert proxy.connections == 0
