@@ -78,7 +78,7 @@ class Words(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.texts: list[str] = []
         self._open: list[str] = []
-        self.feed(html)
+        self.feed(html.replace("<wbr>", ""))  # where a word may break it is one word still
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.texts += [value for name, value in attrs if name in READ_ALOUD and value]
