@@ -154,30 +154,34 @@ class Drain:
 
     def _write_and_claim(self) -> list[Claim]:
         idle = 0 if stopping.is_asked() else self._threads - len(self._flying)
-        waiting = self._waiting() if idle else []
+        if idle:
+            self._mend()
         self._hold_on()
-        if not (waiting or self._unwritten):
+        if not (self._unwritten or (idle and self._waiting())):
+            db.session.rollback()
             return []
         with transaction():
             settle(self._unwritten, self._ladder)
-            reserve = min(RESERVE, self._threads // 2)
-            room = MOST_BYTES - sum(len(claim.payload) for claim, _since in self._flying.values())
-            claims = claiming.claim(waiting, idle, reserve, self._until, self._lease_ms, max(0, room))
+            claims = self._claim(idle) if idle else []
         self._unwritten.clear()
         return claims
 
+    def _claim(self, idle: int) -> list[Claim]:
+        reserve = min(RESERVE, self._threads // 2)
+        room = MOST_BYTES - sum(len(claim.payload) for claim, _since in self._flying.values())
+        return claiming.claim(self._waiting(), idle, reserve, self._until, self._lease_ms, max(0, room))
+
     def _waiting(self) -> list[str]:
-        """Which subscriptions have something due; mends first what a dead sender left behind."""
-        if time.monotonic() >= self._mend_at:
-            self._mend_at = time.monotonic() + MEND_SECONDS
-            self._mend()
+        """Which subscriptions have something due. Takes no lock: it is asked alone where nothing is to be written."""
         if not (self._once and self._until):
             self._until = clock.now_ms()
-        found = claiming.waiting(self._until)
-        db.session.rollback()
-        return found
+        return claiming.waiting(self._until)
 
     def _mend(self) -> None:
+        """Put right, once a second, what a dead sender left behind."""
+        if time.monotonic() < self._mend_at:
+            return
+        self._mend_at = time.monotonic() + MEND_SECONDS
         take_back = _clock_watch.leases_can_be_trusted(self._settings.webhook_lease_seconds)
         longest = longest_wait_ms(self._ladder)
         if claiming.needs_mending(self._lease_ms, longest, take_back=take_back):

@@ -31,7 +31,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as as_type
 
 from core import bulk, clock
-from core.db import db, is_postgresql
+from core.db import connection, db, is_postgresql
 from core.json_text import as_text
 
 from ..subscription import Subscription
@@ -69,7 +69,7 @@ class Claim:
 
 def waiting(until: int) -> list[str]:
     """The subscriptions that something is due for at `until` (epoch ms) and nobody sends it. Takes no lock."""
-    return list(db.session.connection().execute(_WAITING, {"until": until}).scalars())
+    return list(connection().execute(_WAITING, {"until": until}).scalars())
 
 
 def _first_due_at(kind: str) -> ScalarSelect[int]:
@@ -136,7 +136,7 @@ def share(subscription_ids: Sequence[str], in_flight: Mapping[str, int], idle: i
 
 
 def _in_flight(subscription_ids: Sequence[str]) -> dict[str, int]:
-    found = db.session.connection().execute(_IN_FLIGHT, {"subscription_ids": subscription_ids})
+    found = connection().execute(_IN_FLIGHT, {"subscription_ids": subscription_ids})
     return {row[0]: row[1] for row in found}
 
 
@@ -165,10 +165,10 @@ def _due(kind: str, shares: Mapping[str, int], until: int) -> list[Due]:
     """Everybody's in one question. SQLite, whose limit is one for all, may find more than a share."""
     if is_postgresql():
         rows = [{"subscription_id": each, "most": most} for each, most in shares.items()]
-        found = db.session.connection().execute(_due_of_each(kind), {"shares": as_text(rows), "until": until})
+        found = connection().execute(_due_of_each(kind), {"shares": as_text(rows), "until": until})
     else:
         asked = {"subscription_ids": list(shares), "most": max(shares.values()), "until": until}
-        found = db.session.connection().execute(_due_on_sqlite(kind), asked)
+        found = connection().execute(_due_on_sqlite(kind), asked)
     return [Due(*row) for row in found]
 
 
@@ -201,7 +201,7 @@ def _oldest(kind: str, subscription_id: Any, most: Any, *columns: ColumnElement[
 
 
 def _take(delivery_ids: Sequence[str], lease_until: int) -> list[Claim]:
-    taken = db.session.connection().execute(_TAKE, {"delivery_ids": delivery_ids, "until": lease_until})
+    taken = connection().execute(_TAKE, {"delivery_ids": delivery_ids, "until": lease_until})
     rows = [{**row, "payload": row["payload"].encode()} for row in taken.mappings()]
     to = _receivers(sorted({row["subscription_id"] for row in rows}))
     return [Claim(**row, **to[row["subscription_id"]]) for row in rows if row["subscription_id"] in to]
@@ -223,7 +223,7 @@ _TAKE = (
 
 def _receivers(subscription_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """URL and sealed secret as they stand now: a rotation counts from the next attempt of everything (6.3)."""
-    found = db.session.connection().execute(_RECEIVERS, {"ids": subscription_ids})
+    found = connection().execute(_RECEIVERS, {"ids": subscription_ids})
     return {row[0]: {"url": row[1], "sealed_secret": row[2]} for row in found}
 
 
