@@ -16,6 +16,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import update
 
+import worker
 from app import create_app
 from bench import people
 from core import i18n, serve
@@ -183,11 +184,11 @@ def stop(process: subprocess.Popen[Any]) -> None:
 
 
 def start_worker(installation: Installation) -> subprocess.Popen[str]:
-    """A process that runs import jobs by their ids; see `bench.import_worker`."""
+    """A process that runs import jobs by their ids, as frugal as the product's worker; see `bench.import_worker`."""
     with (installation.settings.instance_path / "worker.log").open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "bench.import_worker"],
-            env=installation.environment,
+            env={**worker.FRUGAL, **installation.environment},
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
