@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, LineTooLong
 from typing import cast
+from unicodedata import category
 
 import certifi
 
@@ -23,6 +24,7 @@ from outbound.resolve import Lookup, NotResolved, Target, UrlRefused, addresses,
 from outbound.wire import CutInHeaders, Deadline, HeadersTooLarge, Wire
 
 ANSWER_KEPT = 1024
+LOCATION_KEPT = 2_000  # characters
 ERROR_CODES = frozenset(
     {
         "URL_REFUSED",
@@ -47,6 +49,7 @@ ERROR_CODES = frozenset(
     }
 )
 _INTERIM_AT_MOST = 20
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL})
 _TLS_CODES = {9: "TLS_NOT_YET_VALID", 10: "TLS_EXPIRED", 62: "TLS_WRONG_HOST", 64: "TLS_WRONG_HOST"}  # X509_V_ERR_*
 
@@ -57,7 +60,8 @@ class Sent:
 
     `error` is None for a 2xx whose headers ended in time, else of `ERROR_CODES`. `status` is absent where no final
     headers came in time. `answer` is the first KiB of the body as it came over the wire (never unpacked), empty for
-    a redirect. `address` is the one last tried.
+    a redirect. `address` is the one last tried. `location` is where a redirect would have led: text to look at, with
+    nothing unseen in it, cut to `LOCATION_KEPT`; it was neither read as a URL nor asked.
     """
 
     status: int | None
@@ -65,6 +69,7 @@ class Sent:
     milliseconds: int
     answer: bytes
     address: str | None
+    location: str | None = None
 
 
 class _NotHttp(Exception):
@@ -99,10 +104,11 @@ def post(
         found = _addresses(target, allow_private, deadline, lookup)
         connected, address = _connect(found, target.port, deadline)
         with _secured(connected, target, deadline, trust, address) as secured:
-            status, answer = _exchange(secured, target, body, headers, deadline, address)
+            response, answer = _exchange(secured, target, body, headers, deadline, address)
     except _Failed as failed:
         return Sent(None, failed.code, deadline.milliseconds(), b"", failed.address)
-    return Sent(status, _judged(status), deadline.milliseconds(), answer, address)
+    judged = _judged(response.status)
+    return Sent(response.status, judged, deadline.milliseconds(), answer, address, _location(response))
 
 
 def headers_sent(target: Target, body: bytes, headers: Mapping[str, str]) -> dict[str, str]:
@@ -212,8 +218,8 @@ def system_trust() -> ssl.SSLContext:
 
 def _exchange(
     connected: socket.socket, target: Target, body: bytes, headers: Mapping[str, str], deadline: Deadline, address: str
-) -> tuple[int, bytes]:
-    """The status, and what is kept of the body. Raises _Failed where the headers do not end well and in time."""
+) -> tuple[HTTPResponse, bytes]:
+    """The answer's head, and what is kept of the body. Raises _Failed where the headers do not end well and in time."""
     wire = Wire(connected, deadline)
     try:
         _write(wire, target, body, headers)
@@ -227,7 +233,7 @@ def _exchange(
         raise _Failed("HEADERS_TOO_LARGE", address) from None
     except _NotHttp:
         raise _Failed("GARBAGE", address) from None
-    return response.status, b"" if _is_redirect(response.status) else _read_body(wire, response)
+    return response, b"" if _is_redirect(response.status) else _read_body(wire, response)
 
 
 def _write(wire: Wire, target: Target, body: bytes, headers: Mapping[str, str]) -> None:
@@ -283,6 +289,26 @@ def _read_body(wire: Wire, response: HTTPResponse) -> bytes:
     except (OSError, HTTPException, ValueError):
         pass  # the headers have ended: nothing that follows changes the result
     return kept
+
+
+def _location(response: HTTPResponse) -> str | None:
+    written = response.getheader("Location") if _is_redirect(response.status) else None
+    if not written:
+        return None
+    text = str(written).encode("latin-1", "replace").decode("utf-8", "replace")
+    return visible(text[:LOCATION_KEPT])
+
+
+def visible(text: str, but: str = "") -> str:
+    """What a stranger wrote, with a picture for each character that cannot be seen, except for those in `but`."""
+    return "".join(each if each in but else _pictured(each) for each in text)
+
+
+def _pictured(character: str) -> str:
+    code = ord(character)
+    if code < 32:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 127 else "\ufffd" if category(character) in _UNSEEN else character
 
 
 def _is_redirect(status: int) -> bool:

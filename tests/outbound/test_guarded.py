@@ -130,28 +130,6 @@ def test_a_receiver_that_refuses_a_long_body_early_is_heard() -> None:
     assert sent_to(behave, body=b"x" * 3_000_000).status == 413
 
 
-# Redirects
-
-
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
-@pytest.mark.parametrize("location", ["http://169.254.169.254/latest/meta-data/", "/elsewhere"])
-def test_a_redirect_is_a_failure_and_is_not_followed(status: int, location: str) -> None:
-    with receiver(answers(b"HTTP/1.1 %d Go\r\nLocation: %s\r\n\r\nbody" % (status, location.encode()))) as there:
-        sent = send(there.url())
-    assert (sent.status, sent.error, sent.answer) == (status, "REDIRECT", b"")
-    assert there.connections == 1
-
-
-def test_the_body_of_a_redirect_is_not_read() -> None:
-    def flood(caller: Caller) -> None:
-        caller.say(b"HTTP/1.1 307 Go\r\nLocation: /\r\n\r\n")
-        caller.without_end(b"a" * 65_536)
-
-    sent = sent_to(after_reading(flood))
-    assert sent.error == "REDIRECT"
-    assert sent.milliseconds < SLACK_MS
-
-
 # The limit of time
 
 

@@ -28,11 +28,12 @@ class Got:
 
 
 class Receiver:
-    """`answer` decides the status of each request; `seconds` is how long it takes before."""
+    """`answer` decides the status of each request; `seconds` is how long it takes before, `location` a redirect's."""
 
     def __init__(self, port: int = 0) -> None:
         self.got: list[Got] = []
         self.seconds = 0.0
+        self.location = ""
         self.most_at_once = 0
         self.answer: Callable[[Got], int] = lambda got: 200
         self._now = 0
@@ -76,6 +77,8 @@ class Receiver:
                 time.sleep(self.seconds)
             request.send_response(self.answer(got))
             request.send_header("Content-Length", "2")
+            if self.location:
+                request.send_header("Location", self.location)
             request.end_headers()
             request.wfile.write(b"ok")
         finally:

@@ -89,7 +89,8 @@ class Delivery(Model):
 
 
 class DeliveryAttempt(Model):
-    """One POST that was made. `at` is the timestamp that was signed, `answer` the first KiB of what came back."""
+    """One POST that was made. `at` is the timestamp that was signed, `answer` the first KiB of what came back,
+    `location` where a redirect would have led: text to look at."""
 
     __tablename__ = "delivery_attempt"
 
@@ -103,6 +104,7 @@ class DeliveryAttempt(Model):
     error: Mapped[str | None] = mapped_column(Text)
     answer: Mapped[bytes] = mapped_column(LargeBinary)
     address: Mapped[str | None] = mapped_column(Text)
+    location: Mapped[str | None] = mapped_column(Text)
 
     __table_args__ = (Index("ix_delivery_attempt_delivery_id_id", "delivery_id", "id"),)
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import structlog
 from sqlalchemy import Row, Table, bindparam, select, update
 
 from core import bulk, clock
-from core.db import db
+from core.db import connection, db, on_commit
 from core.ids import new_id
 
 from ..subscription import Subscription
@@ -18,12 +19,15 @@ from . import tally
 from .claiming import Claim
 from .record import TABLE, DeliveryAttempt
 
+log = structlog.get_logger(__name__)
+
 BLOCKED = frozenset({"URL_REFUSED", "ADDRESS_REFUSED"})
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one POST came to. `at` is its timestamp (epoch ms), `error` None where the receiver accepted."""
+    """What one POST came to. `at` is its timestamp (epoch ms), `error` None where the receiver accepted, `location`
+    where a redirect would have led."""
 
     claim: Claim
     at: int
@@ -32,6 +36,7 @@ class Outcome:
     error: str | None
     answer: bytes
     address: str | None
+    location: str | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ def settle(done: Sequence[Outcome | GivenBack], ladder: Ladder) -> None:
     bulk.update_many(TABLE, rows, by=_MINE)
     bulk.insert_many(_ATTEMPTS, [_attempt(each, standing) for each in outcomes])
     _count_failures(outcomes, rows)
+    on_commit(lambda: _log_exhausted(outcomes, rows))
     tally.add(_counts(outcomes, rows))
 
 
@@ -86,10 +92,9 @@ def _locked(done: Sequence[Outcome | GivenBack], ladder: Ladder) -> Mapping[str,
     deletion does it, so that neither waits for the other for ever."""
     last = {each.claim.subscription_id for each in done if each.claim.attempts + 1 >= ladder.most_attempts}
     failing = select(Subscription.id).where(Subscription.id.in_(last)).order_by(Subscription.id)
-    connection = db.session.connection()
     if last:
-        connection.execute(failing.with_for_update(key_share=True)).all()
-    found = connection.execute(_STANDING, {"ids": [each.claim.delivery_id for each in done]})
+        connection().execute(failing.with_for_update(key_share=True)).all()
+    found = connection().execute(_STANDING, {"ids": [each.claim.delivery_id for each in done]})
     return {row.id: row for row in found}
 
 
@@ -149,6 +154,7 @@ def _attempt(outcome: Outcome, standing: Mapping[str, Row[Any]]) -> dict[str, An
         "error": outcome.error,
         "answer": outcome.answer,
         "address": outcome.address,
+        "location": outcome.location,
     }
 
 
@@ -165,6 +171,21 @@ def _count_failures(outcomes: Sequence[Outcome], rows: Sequence[Mapping[str, Any
             .values(failure_count=Subscription.failure_count + count)
             .execution_options(synchronize_session=False)
         )
+
+
+def _log_exhausted(outcomes: Sequence[Outcome], rows: Sequence[Mapping[str, Any]]) -> None:
+    """A line for operators of each delivery that was given up. URLs stay out of it: their queries may hold keys."""
+    for outcome, row in zip(outcomes, rows, strict=True):
+        if row["state"] == "exhausted":
+            log.warning(
+                "delivery_exhausted",
+                delivery_id=outcome.claim.delivery_id,
+                subscription_id=outcome.claim.subscription_id,
+                event_name=outcome.claim.event,
+                attempts=row["attempts"],
+                error=outcome.error,
+                status=outcome.status,
+            )
 
 
 def _counts(outcomes: Sequence[Outcome], rows: Sequence[Mapping[str, Any]]) -> Counter[str]:
