@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ DELIVERY = "X-Service-Delivery"
 TIMESTAMP = "X-Service-Timestamp"
 SIGNATURE = "X-Service-Signature"
 SIGNATURE_V2 = "X-Service-Signature-V2"
+NAMES = (EVENT, DELIVERY, TIMESTAMP, SIGNATURE_V2, SIGNATURE)
 
 TOLERANCE_MS = 5 * 60_000
 FINDING_CODES = frozenset(
@@ -31,6 +32,9 @@ FINDING_CODES = frozenset(
         "SECRET_WHITESPACE",  # the signature fits the secret without the space around it
         "SECRET_NEEDED",  # signed, and no secret was given to check with
         "UNSIGNED",  # no signature at all: the subscription had no secret, or something took the headers off
+        "HEADERS_GONE",  # not one header of a delivery
+        "SECRET_DIFFERS",  # the signature does not fit the body that was sent: another secret, or one before a rotation
+        "ATTEMPTS_MIXED",  # the headers of one attempt and the body of another
         "TIMESTAMP_MISSING",
         "TIMESTAMP_SCHEME",
         "TIMESTAMP_ALTERED",  # the header is not the time that V2 signed
@@ -40,11 +44,21 @@ FINDING_CODES = frozenset(
         "DELIVERY_DIFFERS_FROM_BODY",
         "EVENT_DIFFERS_FROM_BODY",
         "BODY_NOT_JSON",
+        # What the bytes that were sent say, where the delivery is known and no signature fits the body.
+        "BODY_AS_SENT",
+        "BODY_SPACED",  # as it was sent, but for the space at its ends
+        "BODY_REWRITTEN",  # the same JSON, but other bytes
+        "BODY_CHANGED",
     }
 )
+_GOOD = frozenset({"V1_OK", "V2_OK", "BODY_AS_SENT"})
+_MISMATCHES = frozenset({"V1_MISMATCH", "V2_MISMATCH"})
+_UNFIT = _MISMATCHES | {"V1_MISSING", "V2_MISSING", "V1_SCHEME", "V2_SCHEME", "SECRET_NEEDED", "UNSIGNED"}
 _V1 = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _V2 = re.compile(r"t=([0-9]{1,16}),sha256=([0-9a-fA-F]{64})")
 _DIGITS = re.compile(r"[0-9]{1,16}")
+# The exact body of one delivery as it goes out at a time (epoch ms).
+AsSent = Callable[[int], bytes]
 
 
 def headers(event: str, delivery_id: str, timestamp_ms: int, body: bytes, secret: str | None) -> dict[str, str]:
@@ -76,24 +90,34 @@ class Finding:
 
     @property
     def is_good(self) -> bool:
-        return self.code in {"V1_OK", "V2_OK"}
+        return self.code in _GOOD
 
 
 def explain(
-    captured: Mapping[str, str], body: bytes, secret: str | None, now_ms: int, tolerance_ms: int = TOLERANCE_MS
+    captured: Mapping[str, str],
+    body: bytes,
+    secret: str | None,
+    now_ms: int,
+    tolerance_ms: int = TOLERANCE_MS,
+    find: Callable[[str], AsSent | None] = lambda _delivery_id: None,
 ) -> list[Finding]:
-    """What a receiver should know of a request it captured: signatures first, then times and names.
+    """What a receiver should know of a request it captured: signatures first, then body, names and times.
 
     `captured` has the header names in any case. Old is older than `tolerance_ms` at `now_ms`, by the time signed in V2,
-    else by the body's, else by the header's, since V1 does not cover the header (service.md 6.1).
+    else by the body's, else by the header's, since V1 does not cover the header (service.md 6.1). `find` knows what is
+    sent for a delivery id, which may be any text; with it a body that was changed is told from another secret.
     """
-    seen = {name.strip().lower(): value.strip() for name, value in captured.items()}
+    given = {name.strip().lower(): value.strip() for name, value in captured.items()}
+    seen = {name.lower(): given[name.lower()] for name in NAMES if given.get(name.lower())}
     envelope = _envelope(body)
+    sent = _sent(seen, envelope or {}, find)
+    on_signatures = _on_signatures(seen, body, secret)
+    is_unfit = all(each.code in _UNFIT for each in on_signatures)
     return [
-        *_on_signatures(seen, body, secret),
-        *([] if envelope is not None else [Finding("BODY_NOT_JSON")]),
+        *(_told_apart(on_signatures, seen, body, secret, sent) if seen else [Finding("HEADERS_GONE")]),
+        *_on_body(body, envelope, sent if is_unfit else []),
         *_on_names(seen, envelope or {}),
-        *_on_times(seen, envelope or {}, now_ms, tolerance_ms),
+        *(_on_times(seen, envelope or {}, now_ms, tolerance_ms) if seen else []),
     ]
 
 
@@ -119,7 +143,7 @@ def _on_v1(value: str | None, body: bytes, secret: str) -> list[Finding]:
         return [Finding("V1_MISSING")]
     parts = _V1.fullmatch(value)
     if parts is None:
-        return [Finding("V1_SCHEME", {"value": value[:200]})]
+        return [Finding("V1_SCHEME", {"value": _shown(value)})]
     return _fits("V1", parts[1].lower(), None, body, secret)
 
 
@@ -128,7 +152,7 @@ def _on_v2(value: str | None, body: bytes, secret: str) -> list[Finding]:
         return [Finding("V2_MISSING")]
     parts = _V2.fullmatch(value)
     if parts is None:
-        return [Finding("V2_SCHEME", {"value": value[:200]})]
+        return [Finding("V2_SCHEME", {"value": _shown(value)})]
     return _fits("V2", parts[2].lower(), parts[1], body, secret)
 
 
@@ -163,13 +187,54 @@ def _rewritten(body: bytes) -> Iterator[bytes]:
         return
 
 
+def _sent(seen: Mapping[str, str], envelope: Mapping[str, Any], find: Callable[[str], AsSent | None]) -> list[bytes]:
+    """What was sent at each of the times that the request tells; nothing where it names no delivery that is known."""
+    named = (each for each in (envelope.get("id"), seen.get(DELIVERY.lower())) if isinstance(each, str))
+    as_sent = next(filter(None, map(find, named)), None)
+    times = (_written_time(envelope), _signed_time(seen), _header_time(seen))
+    return [as_sent(time) for time in dict.fromkeys(times) if time is not None] if as_sent else []
+
+
+def _told_apart(
+    found: list[Finding], seen: Mapping[str, str], body: bytes, secret: str | None, sent: list[bytes]
+) -> list[Finding]:
+    """Instead of a mismatch what the bytes that were sent say of it, where the delivery is known."""
+    codes = {each.code for each in found}
+    if not sent or not codes & _MISMATCHES or codes - _UNFIT:
+        return found
+    others = [each for each in found if each.code not in _MISMATCHES]
+    if any(each.is_good for version in sent for each in _on_signatures(seen, version, secret)):
+        return [*others, Finding("ATTEMPTS_MIXED")] if body in sent else others
+    if len(sent) > 1:  # the time was altered, perhaps: then the secret may be right
+        return found
+    return [*others, Finding("SECRET_DIFFERS")]
+
+
+def _on_body(body: bytes, envelope: Mapping[str, Any] | None, sent: list[bytes]) -> list[Finding]:
+    if body in sent:
+        return [Finding("BODY_AS_SENT")]
+    if body.strip() in sent:
+        return [Finding("BODY_SPACED")]
+    if envelope is not None and any(_envelope(version) == envelope for version in sent):
+        return [Finding("BODY_REWRITTEN")]
+    return [
+        *([Finding("BODY_CHANGED")] if sent and body.strip() else []),
+        *([] if envelope is not None else [Finding("BODY_NOT_JSON")]),
+    ]
+
+
 def _on_names(seen: Mapping[str, str], envelope: Mapping[str, Any]) -> list[Finding]:
     pairs = ((DELIVERY, "id", "DELIVERY_DIFFERS_FROM_BODY"), (EVENT, "event", "EVENT_DIFFERS_FROM_BODY"))
     return [
-        Finding(code, {"header": seen[name.lower()][:200], "body": str(envelope[key])[:200]})
+        Finding(code, {"header": _shown(seen[name.lower()]), "body": _shown(envelope[key])})
         for name, key, code in pairs
         if name.lower() in seen and key in envelope and seen[name.lower()] != envelope[key]
     ]
+
+
+def _shown(value: object) -> str:
+    """The beginning of what was pasted; a lone surrogate, which no page can hold, is a question mark."""
+    return str(value)[:200].encode(errors="replace").decode()
 
 
 def _on_times(seen: Mapping[str, str], envelope: Mapping[str, Any], now_ms: int, tolerance_ms: int) -> list[Finding]:
@@ -197,7 +262,8 @@ def _signed_time(seen: Mapping[str, str]) -> int | None:
 
 def _written_time(envelope: Mapping[str, Any]) -> int | None:
     value = envelope.get("timestamp")
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    is_time = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**16
+    return value if is_time else None
 
 
 def _on_age(age_ms: int, tolerance_ms: int) -> list[Finding]:

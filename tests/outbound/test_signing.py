@@ -143,6 +143,86 @@ def test_under_v1_alone_the_age_is_read_from_the_body() -> None:
     assert found == ["V1_OK", "V2_MISSING", "TIMESTAMP_DIFFERS_FROM_BODY", "TIMESTAMP_OLD"]
 
 
+LATER = NOW + 60_000
+
+
+def sent_at(time: int) -> bytes:
+    return BODY.replace(str(NOW).encode(), str(time).encode())
+
+
+def known(delivery_id: str) -> signing.AsSent | None:
+    """Whoever asks knows what is sent for one delivery."""
+    return sent_at if delivery_id == "dlv_1" else None
+
+
+def codes_of_known(captured: dict[str, str], body: bytes, secret: str | None = SECRET) -> list[str]:
+    found = explain(captured, body, secret, NOW, find=known)
+    assert {finding.code for finding in found} <= FINDING_CODES
+    return [finding.code for finding in found]
+
+
+SORTED = json.dumps(json.loads(BODY), sort_keys=True).encode()
+FLOATING = BODY.replace(str(NOW).encode(), b"1.79e12")
+
+
+@pytest.mark.parametrize("body", [SORTED, FLOATING])
+def test_a_body_that_was_written_anew_is_told_by_the_bytes_that_were_sent(body: bytes) -> None:
+    assert codes_of_known(signed(), body) == ["BODY_REWRITTEN"]
+    assert codes_of_known(signed(), body, None) == ["SECRET_NEEDED", "BODY_REWRITTEN"]
+    assert codes_of_known(signed(), body, "another secret altogether") == ["SECRET_DIFFERS", "BODY_REWRITTEN"]
+    assert codes(signed(), body) == ["V1_MISMATCH", "V2_MISMATCH"]
+
+
+@pytest.mark.parametrize(
+    ("body", "also"), [(BODY.replace(b"Zo", b"Jo"), []), (BODY[:-9], ["BODY_NOT_JSON"]), (b"[" * 9, ["BODY_NOT_JSON"])]
+)
+def test_a_body_that_says_something_else_is_told_so(body: bytes, also: list[str]) -> None:
+    assert codes_of_known(signed(), body) == ["BODY_CHANGED", *also]
+
+
+def test_where_the_body_is_as_it_was_sent_the_secret_is_another() -> None:
+    assert codes_of_known(signed(), BODY, "another secret altogether") == ["SECRET_DIFFERS", "BODY_AS_SENT"]
+    assert codes_of_known(signed(), BODY + b"\n", "another secret altogether") == ["SECRET_DIFFERS", "BODY_SPACED"]
+    assert codes_of_known(signed(), BODY, None) == ["SECRET_NEEDED", "BODY_AS_SENT"]
+
+
+def test_what_fits_needs_no_comparison_and_space_is_still_named() -> None:
+    assert codes_of_known(signed(), BODY) == ["V1_OK", "V2_OK"]
+    assert codes_of_known(signed(), BODY + b"\n") == ["BODY_WHITESPACE", "BODY_WHITESPACE"]
+    assert codes_of_known(signed(**{"x-service-signature": "sha256=" + "0" * 64}), BODY) == ["V1_MISMATCH", "V2_OK"]
+
+
+def test_a_header_that_was_written_wrongly_stays_named_beside_the_body() -> None:
+    captured = signed(**{"x-service-signature": "sha1=abc"})
+    assert codes_of_known(captured, SORTED) == ["V1_SCHEME", "BODY_REWRITTEN"]
+
+
+def test_headers_and_body_of_two_attempts_are_told_so() -> None:
+    second = headers("participant.joined", "dlv_1", LATER, sent_at(LATER), SECRET)
+    assert codes_of_known(second, BODY) == ["ATTEMPTS_MIXED", "BODY_AS_SENT", "TIMESTAMP_DIFFERS_FROM_BODY"]
+
+
+def test_an_altered_time_is_not_laid_on_the_secret() -> None:
+    moved = signed()["x-service-signature-v2"].replace(str(NOW), str(LATER))
+    captured = {"x-service-delivery": "dlv_1", "x-service-timestamp": str(LATER), "x-service-signature-v2": moved}
+    found = codes_of_known(captured, BODY)
+    assert found == ["V1_MISSING", "V2_MISMATCH", "BODY_AS_SENT", "TIMESTAMP_DIFFERS_FROM_BODY"]
+
+
+def test_the_delivery_is_known_by_the_header_where_the_body_names_none() -> None:
+    assert codes_of_known(signed(), b"") == ["BODY_NOT_JSON"]
+    assert codes_of_known(signed(), BODY[:-9]) == ["BODY_CHANGED", "BODY_NOT_JSON"]
+    assert codes_of_known(signed(**{"x-service-delivery": "dlv_2"}), BODY[:-9]) == [
+        "V1_MISMATCH", "V2_MISMATCH", "BODY_NOT_JSON",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("captured", [{}, {"host": "example.com"}, {"x-service-event": " "}])
+def test_without_one_header_of_a_delivery_nothing_is_said_of_signatures(captured: dict[str, str]) -> None:
+    assert codes(captured) == ["HEADERS_GONE"]
+    assert codes_of_known(captured, BODY) == ["HEADERS_GONE", "BODY_AS_SENT"]
+
+
 @pytest.mark.parametrize(
     "body", [b"", b"\xff\xfe", b"[]", b"null", b"[" * 100_000, b"1" * 5_000, b'{"timestamp": true}']
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from flask import request
@@ -13,12 +14,13 @@ from flask_babel import gettext as _
 
 from blueprints.access import allow
 from blueprints.page import show
-from core import clock
+from core import clock, ids
+from core.errors import NotFound
 from domain.events.catalogue import EVENTS
-from domain.events.delivery import record
+from domain.events.delivery import questions, record
 from outbound import signing
 
-from . import words
+from . import pasted, words
 from .screen import BASE, screen
 
 LONGEST_CAPTURED = 256 << 10
@@ -68,41 +70,46 @@ def check(account_id: str) -> Any:
     # Browsers send every line break of a form as two characters; a body that came with one is meant.
     form = {name: request.form.get(name, "").replace("\r\n", "\n") for name in ("headers", "body", "secret")}
     captured = Captured(**form)
-    problem = _problem(captured)
-    if problem:
-        return _page(account_id, captured, None, problem), 400
-    return _page(account_id, captured, _findings(captured))
+    problems = _problems(captured)
+    if problems:
+        return _page(account_id, captured, None, problems), 400
+    return _page(account_id, captured, _findings(account_id, captured))
 
 
-def _problem(captured: Captured) -> str:
-    if not captured.headers.strip() and not captured.body:
-        return _("Paste the headers and the body of a request first.")
+def _problems(captured: Captured) -> dict[str, str]:
+    """What stands in the way of reading it, by field."""
+    if not captured.headers.strip() and not captured.body.strip():
+        return {"headers": _("Paste the headers and the body of a request first.")}
     if len(captured.headers) + len(captured.body) + len(captured.secret) > LONGEST_CAPTURED:
-        return _("This is longer than any delivery. Paste one request alone.")
-    return ""
+        longest = max(("headers", "body", "secret"), key=lambda name: len(getattr(captured, name)))
+        return {longest: _("This is longer than any delivery. Paste one request alone.")}
+    if captured.headers.strip() and not pasted.is_readable(captured.headers):
+        return {"headers": _("No header could be read. Paste one in a line, name: value.")}
+    return {}
 
 
-def _findings(captured: Captured) -> list[tuple[str, str]]:
-    found = signing.explain(parsed(captured.headers), _bytes(captured.body), captured.secret or None, clock.now_ms())
-    return [words.finding(each) for each in found]
+def _findings(account_id: str, captured: Captured) -> list[tuple[str, str]]:
+    read = pasted.read(captured.headers, captured.body)
+    found = signing.explain(
+        read.headers, _bytes(read.body), captured.secret or None, clock.now_ms(), find=partial(_as_sent, account_id)
+    )
+    where = [(_("The body was read from after the blank line."), "warning")] if read.is_whole else []
+    return [*map(words.finding, found), *where]
 
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def parsed(text: str) -> dict[str, str]:
-    """Headers as they were pasted: one in a line, or a JSON object of them; what is neither is left out."""
+def _as_sent(account_id: str, delivery_id: str) -> signing.AsSent | None:
+    """The body of one of the account's deliveries at a time; None where the account has none of this id."""
+    if not ids.is_id(delivery_id, "dlv"):
+        return None
     try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
-        read = None
-    if isinstance(read, dict):
-        return {
-            str(name): str(value[0] if isinstance(value, list) and value else value) for name, value in read.items()
-        }
-    pairs = (line.partition(":") for line in text.splitlines())
-    return {name.strip(): value.strip() for name, colon, value in pairs if colon and name.strip()}
+        found = questions.get(account_id, delivery_id)
+    except NotFound:
+        return None
+    return lambda at: record.body(found.id, found.event_id, found.event, found.account_id, at, found.payload)
 
 
 def vector(account_id: str, event: str) -> Vector:
@@ -120,7 +127,10 @@ def sample(key: str) -> str:
 
 
 def _page(
-    account_id: str, captured: Captured, findings: list[tuple[str, str]] | None, problem: str | None = None
+    account_id: str,
+    captured: Captured,
+    findings: list[tuple[str, str]] | None,
+    problems: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     event = request.args.get("event", "")
     return show(
@@ -129,5 +139,5 @@ def _page(
         samples=[(key, name, sample(key)) for key, (name, _file) in LANGUAGES.items()],
         captured=captured,
         findings=findings,
-        problem=problem,
+        problems=problems,
     )

@@ -101,13 +101,29 @@ ERRORS = {
     "URL_REFUSED": (lazy("The URL may not be used, so nothing was sent"), lazy("Register another URL.")),
 }
 FINDINGS = {
+    "ATTEMPTS_MIXED": lazy(
+        "Headers and body come from two attempts, and each attempt is signed anew. Paste both from one."
+    ),
+    "BODY_AS_SENT": lazy("The body is the one that was sent, byte for byte."),
+    "BODY_CHANGED": lazy("This is not the body that was sent: something in it was changed, added or cut off."),
     "BODY_NOT_JSON": lazy("The body is not JSON. Copy it whole, as it came."),
     "BODY_RESERIALISED": lazy(
         "%(version)s fits the same JSON written another way: verify the bytes as they came, before parsing."
     ),
+    "BODY_REWRITTEN": lazy(
+        "This is not the body that was sent: it was parsed and written again, with other space, order of keys, numbers"
+        " or escapes. Verify the bytes as they came."
+    ),
+    "BODY_SPACED": lazy("The body is the one that was sent, but for the space at its ends."),
     "BODY_WHITESPACE": lazy("%(version)s fits the body with other space at its ends or other line breaks."),
     "DELIVERY_DIFFERS_FROM_BODY": lazy("The header names the delivery %(header)s, the body says %(body)s."),
     "EVENT_DIFFERS_FROM_BODY": lazy("The header names the event %(header)s, the body says %(body)s."),
+    "HEADERS_GONE": lazy(
+        "No X-Service- header with a value was read: something on the way took them off, or they were not pasted."
+    ),
+    "SECRET_DIFFERS": lazy(
+        "The signature does not fit what was sent: the secret is another one, or it was rotated in the meantime."
+    ),
     "SECRET_NEEDED": lazy("The request is signed. Enter the secret to check it."),
     "SECRET_WHITESPACE": lazy("%(version)s fits the secret without the space around it."),
     "TIMESTAMP_AHEAD": lazy("It was signed %(age_seconds)s seconds in the future: a clock is wrong."),
@@ -129,7 +145,7 @@ FINDINGS = {
     "V2_SCHEME": lazy("Signature V2 is written wrongly: expected is t=, the time, a comma, sha256= and 64 digits."),
 }
 # Findings that a receiver can live with.
-MILD = frozenset({"TIMESTAMP_OLD", "SECRET_NEEDED", "V1_MISSING", "TIMESTAMP_MISSING"})
+MILD = frozenset({"BODY_SPACED", "TIMESTAMP_OLD", "SECRET_NEEDED", "V1_MISSING", "TIMESTAMP_MISSING"})
 
 
 def state(code: str) -> tuple[Any, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import subprocess
@@ -17,9 +18,10 @@ from blueprints.admin.webhooks import receiver as kit
 from core import clock
 from domain.events.delivery import record
 from outbound import signing
+from tests.jobs import hooks
 from tests.jobs.hooks import SECRET
 from tests.pages.form import send
-from tests.pages.webhooks.rows import at
+from tests.pages.webhooks.rows import USUAL, at, visible
 from tests.world import World
 
 FIVE_MINUTES = 5 * clock.MINUTE_MS
@@ -200,7 +202,85 @@ def test_the_checker_says_what_is_wrong(alice: FlaskClient, world: World) -> Non
     assert "Signature V2 does not fit" in send(alice, here, **{**good, "secret": "another secret altogether"}).text
     assert "Enter the secret to check it." in send(alice, here, **{**good, "secret": ""}).text
     assert "has no signature" in send(alice, here, **{**good, "headers": "X-Service-Event: webhook.test"}).text
+    assert "No X-Service- header with a value was read" in send(alice, here, **{**good, "headers": "Host: example.com"}).text
     kept = send(alice, here, **{**good, "body": "<b>no JSON</b>"}).text
     assert "The body is not JSON." in kept and "&lt;b&gt;no JSON&lt;/b&gt;" in kept
     nothing = send(alice, here, headers="", body="", secret="")
     assert nothing.status_code == 400 and "Paste the headers and the body" in nothing.text
+
+
+def test_headers_that_cannot_be_read_are_not_taken_for_an_unsigned_request(alice: FlaskClient, world: World) -> None:
+    page = send(alice, at(world, "receiver"), **captured(world, headers="what our firewall <b>wrote</b>"))
+    assert page.status_code == 400 and "what our firewall &lt;b&gt;wrote&lt;/b&gt;" in page.text
+    assert "No header could be read. Paste one in a line, name: value." in visible(page.text)
+    assert 'id="field-headers-error"' in page.text and "has no signature" not in page.text and SECRET not in page.text
+
+
+def test_a_whole_request_in_the_first_field_is_checked_and_kept_as_it_was_pasted(
+    alice: FlaskClient, world: World
+) -> None:
+    good = captured(world)
+    whole = f"POST /in HTTP/1.1\r\nHost: example.com\r\n{good['headers']}\r\n\r\n{good['body']}"
+    page = send(alice, at(world, "receiver"), headers=whole, body="", secret=SECRET)
+    assert page.text.count('tone-success">Good') == 2 and ">Wrong<" not in page.text
+    assert "The body was read from after the blank line." in page.text
+    assert whole.replace("\r\n", "\n") in html.unescape(page.text)
+
+
+@pytest.fixture
+def sent(world: World) -> dict[str, str]:
+    """A delivery of Acme as its receiver got it; its keys do not stand in the order of the alphabet."""
+    hooks.subscribe(world, USUAL)
+    hooks.happen(world, zeal="é", amount=1)
+    delivery, now = hooks.rows()[0], clock.now_ms()
+    body = record.body(delivery.id, delivery.event_id, delivery.event, delivery.account_id, now, delivery.payload)
+    headers = signing.headers(delivery.event, delivery.id, now, body, SECRET)
+    return {"headers": json.dumps(headers), "body": body.decode(), "secret": SECRET}
+
+
+def test_a_body_that_was_sorted_on_the_way_is_known_by_the_delivery(
+    alice: FlaskClient, world: World, sent: dict[str, str]
+) -> None:
+    here, sorted_body = at(world, "receiver"), json.dumps(json.loads(sent["body"]), sort_keys=True)
+    found = visible(send(alice, here, **{**sent, "body": sorted_body}).text)
+    assert "it was parsed and written again" in found and "does not fit" not in found
+    found = visible(send(alice, here, **{**sent, "secret": "the secret before the rotation"}).text)
+    assert "it was rotated in the meantime" in found and "The body is the one that was sent" in found
+    found = visible(send(alice, here, **sent).text)
+    assert "Signature V1 fits." in found and "byte for byte" not in found
+
+
+def test_nobody_learns_of_the_deliveries_of_another_account(
+    charlie: FlaskClient, world: World, sent: dict[str, str]
+) -> None:
+    here = f"/accounts/{world.other_account_id}/webhooks/receiver"
+    found = visible(send(charlie, here, **{**sent, "secret": "another secret altogether"}).text)
+    assert "Signature V1 does not fit" in found and "that was sent" not in found
+
+
+LARGEST = kit.LONGEST_CAPTURED - len(SECRET)
+GARBAGE = (
+    "\0" * 1000, "X-Service-Delivery: dlv_\0\n" * 100, "X-Service-Delivery: " + "é" * 26, "x: y\n" * 50_000,
+    "\n" * LARGEST, "[" * LARGEST, '{"id":' * 9_999, "X-Service-Event: a\n" * 10_000, "\\u003d\\ud800" * 9_999,
+    '{"id": "\\ud800", "timestamp": 1e999}', '{"id": "dlv_00000000000000000000000000", "timestamp": -1}',
+    json.dumps({"id": "7" * 4_000, "timestamp": 10**4_000}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
+def test_whatever_is_pasted_gets_its_page(alice: FlaskClient, world: World, garbage: str) -> None:
+    good = captured(world)
+    for fields in (
+        {"headers": garbage, "body": "", "secret": SECRET},
+        {"headers": "", "body": garbage, "secret": SECRET},
+        {**good, "body": garbage[:9_000]},
+        {**good, "secret": garbage[:9_000]},
+    ):
+        assert send(alice, at(world, "receiver"), **fields).status_code in (200, 400)
+
+
+@pytest.mark.parametrize("field", ["headers", "body", "secret"])
+def test_what_is_too_long_is_said_where_it_stands(alice: FlaskClient, world: World, field: str) -> None:
+    page = send(alice, at(world, "receiver"), **captured(world, **{field: "x" * (kit.LONGEST_CAPTURED + 1)}))
+    assert page.status_code == 400 and page.text.count("Paste one request alone.") == 1
+    assert f'id="field-{field}-error"' in page.text
