@@ -125,7 +125,10 @@ def mint_token(
 @tokens.command("list")
 def list_tokens() -> None:
     """List every token, newest first, without its plaintext."""
-    for token in credentials.all_tokens():
+    found = credentials.all_tokens()
+    if not found:
+        _say("No tokens.")
+    for token in found:
         state = "revoked" if token.revoked_at else f"{token.per_minute} a minute"
         reaches = ",".join(sorted(reach.account_id for reach in token.reaches))
         used = _day(token.last_used_at) if token.last_used_at else "never used"

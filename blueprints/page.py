@@ -16,6 +16,7 @@ from flask_babel import gettext as _
 from flask_login import current_user
 from flask_wtf.csrf import generate_csrf
 
+from blueprints.shortened import shortened
 from contract.paging import Paging
 from core import clock
 from core.i18n import LANGUAGES, NATIVE_NAMES, to_language
@@ -55,6 +56,7 @@ def init_app(app: Flask) -> None:
     app.jinja_env.filters["when"] = when
     app.jinja_env.filters["day"] = day
     app.jinja_env.filters["number"] = number
+    app.jinja_env.filters["shortened"] = shortened
     app.jinja_env.filters["language_name"] = language_name
     app.jinja_env.globals.update(same_page=same_page, with_query=with_query)  # macros know no context
     app.jinja_env.trim_blocks = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 
+from blueprints.shortened import enumerated
 from core.errors import Refused
 
 SENTENCES = {
@@ -44,7 +45,9 @@ SENTENCES = {
     "TOO_MANY_METADATA_KEYS": lazy("The metadata would have %(own)s keys; at most %(most)s are allowed."),
     "TRANSITION_NOT_POSSIBLE": lazy("The campaign has moved on meanwhile, so this step is not possible any more."),
     "UNKNOWN_EVENT_TYPES": lazy("The event catalogue has no %(unknown)s."),
-    "URL_CHARACTERS": lazy("The address has a space, a backslash or a control character. Take it out."),
+    "URL_CHARACTERS": lazy(
+        "The address has a space, a backslash or a character that cannot be seen. Take it out, or percent-encode it."
+    ),
     "URL_HOST": lazy("The address has no host that could be reached. Write it like https://hooks.example.com/path."),
     "URL_LOCALHOST": lazy("The address leads to this machine itself. Use one that the public internet can reach."),
     "URL_PORT": lazy("The port must be a number from 1 to 65535."),
@@ -59,5 +62,5 @@ def sentence(refused: Refused) -> str:
     text = SENTENCES.get(refused.code)
     if text is None:
         return _("This is not possible (%(code)s).", code=refused.code)
-    params = {name: ", ".join(value) if isinstance(value, list) else value for name, value in refused.params.items()}
+    params = {name: enumerated(value) if isinstance(value, list) else value for name, value in refused.params.items()}
     return str(text) % {"most": "", "least": "", **params}

@@ -47,11 +47,10 @@ def invalid_body(*details: Detail) -> ApiError:
     return ApiError(400, "INVALID_BODY", f"{place}{first['message']}", details=list(details))
 
 
-def unknown_event_types(names: list[str]) -> ApiError:
-    """400 for a registration that names events outside the catalogue."""
-    sentence = f"The event catalogue has no {', '.join(names)}."
-    detail: Detail = {"path": "events", "message": sentence}
-    return ApiError(400, "UNKNOWN_EVENT_TYPES", sentence, details=[detail], unknownEvents=names)
+def unknown_event_types(names: list[str], message: str) -> ApiError:
+    """400 for a registration that names events outside the catalogue: `names` has all of them."""
+    detail: Detail = {"path": "events", "message": message}
+    return ApiError(400, "UNKNOWN_EVENT_TYPES", message, details=[detail], unknownEvents=names)
 
 
 def webhook_url_refused(message: str) -> ApiError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, NotRequired
 
 from pydantic import AfterValidator, BaseModel, Field
@@ -11,6 +12,8 @@ from typing_extensions import TypedDict
 from contract.scalars import STRICT_BODY, EpochMs, SubscriptionId
 
 LEAST_SECRET, MOST_SECRET = 16, 256
+# A secret that was pasted with the end of its line, or as blanks alone, fits nowhere, and nobody finds that later.
+_BLANK_AT_AN_END = re.compile(r"\A[\s\ufeff]|[\s\ufeff]\Z")
 
 
 class WebhookSubscription(TypedDict):
@@ -32,6 +35,12 @@ def _no_duplicates(events: list[str]) -> list[str]:
     return events
 
 
+def _no_blank_ends(secret: str) -> str:
+    if _BLANK_AT_AN_END.search(secret):
+        raise PydanticCustomError("secret_blank_end", "must not begin or end with white space or a line break")
+    return secret
+
+
 _URL = Field(
     description="An http or https address of at most 2,000 characters that the public internet can reach.",
     examples=["https://hooks.example.com/assessor"],
@@ -42,8 +51,13 @@ _EVENTS = Field(
     examples=[["participant.joined"]],
     json_schema_extra={"uniqueItems": True},
 )
-_SECRET = Field(description="16 to 256 characters that sign every delivery. It is in no answer; keep your copy.")
-Secret = Annotated[str, Field(min_length=LEAST_SECRET, max_length=MOST_SECRET)]
+_SECRET = Field(
+    description=(
+        "16 to 256 characters that sign every delivery, without white space or a line break at either end. "
+        "It is in no answer; keep your copy."
+    )
+)
+Secret = Annotated[str, Field(min_length=LEAST_SECRET, max_length=MOST_SECRET), AfterValidator(_no_blank_ends)]
 
 
 class WebhookRegister(BaseModel):

@@ -24,7 +24,7 @@ LONGEST_URL = 2_000
 URL_REFUSAL_CODES = frozenset(
     {
         "URL_TOO_LONG",
-        "URL_CHARACTERS",  # white space, control characters, backslashes
+        "URL_CHARACTERS",  # white space, control and format characters, backslashes
         "URL_SCHEME",
         "URL_USER_INFO",
         "URL_HOST",
@@ -105,7 +105,7 @@ def check_url(url: str, *, allow_private: bool) -> Target:
     """The target of a URL, judged by its text alone: no name is looked up. Raises UrlRefused."""
     if len(url) > LONGEST_URL:
         raise UrlRefused("URL_TOO_LONG")
-    if any(character == "\\" or category(character) in {"Cc", "Cs", "Zs", "Zl", "Zp"} for character in url):
+    if any(character == "\\" or category(character) in {"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"} for character in url):
         raise UrlRefused("URL_CHARACTERS")
     parts = _URL.fullmatch(url)
     if parts is None or parts[1].lower() not in _DEFAULT_PORTS:

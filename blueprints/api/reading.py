@@ -22,6 +22,8 @@ SENTENCES = {
     "list_type": "must be a list",
     "model_type": "must be an object",
     "none_required": "must be null",
+    "too_long": "must have at most {max_length} entries; it has {actual_length}",
+    "too_short": "must have {min_length} or more entries; it has {actual_length}",
     "string_too_long": "must have at most {max_length} characters",
     "string_too_short": "must have at least {min_length} characters",
     "literal_error": "must be one of {expected}",
@@ -72,8 +74,8 @@ def _filter_refused(problems: list[Detail]) -> ApiError:
 
 def _message(each: ErrorDetails, shape: type[BaseModel]) -> str:
     if each["type"] == "extra_forbidden":
-        accepted = ", ".join(info.alias or name for name, info in shape.model_fields.items()) or "none"
-        return f"is not a property of this body; accepted are {accepted}"
+        accepted = ", ".join(info.alias or name for name, info in shape.model_fields.items())
+        return f"is not a property of this body; {f'accepted are {accepted}' if accepted else 'it takes no properties'}"
     sentence = SENTENCES.get(each["type"])
     return sentence.format(**each.get("ctx", {})) if sentence else each["msg"]
 

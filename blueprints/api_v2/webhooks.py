@@ -51,7 +51,7 @@ def register_webhook(call: Call, body: WebhookRegister) -> Response:
     except Refused as refused:
         if refused.code != "UNKNOWN_EVENT_TYPES":
             raise
-        raise unknown_event_types(refused.params["unknown"]) from None
+        raise unknown_event_types(refused.params["unknown"], _in_english(refused)) from None
     return answer(subscriptions.as_public(made), status=201)
 
 
@@ -81,5 +81,9 @@ def _check(url: str) -> None:
     try:
         webhook_urls.check(url)
     except Refused as refused:
-        with force_locale("en"):
-            raise webhook_url_refused(sentence(refused)) from None
+        raise webhook_url_refused(_in_english(refused)) from None
+
+
+def _in_english(refused: Refused) -> str:
+    with force_locale("en"):
+        return sentence(refused)

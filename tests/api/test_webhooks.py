@@ -129,6 +129,33 @@ def test_a_secret_has_16_to_256_characters(caller, length, status):
         assert places_of(answer) == ["secret"]
 
 
+@pytest.mark.parametrize(
+    "secret", [" " * 16, f"{SECRET}\n", f"{SECRET}\r\n", f" {SECRET}", f"\ufeff{SECRET}", f"{SECRET}\u00a0"]
+)
+def test_a_secret_that_was_pasted_with_blanks_around_it_is_refused_with_the_reason(caller, secret):
+    answer = register(caller, secret=secret)
+    assert code_of(answer) == (400, "INVALID_BODY")
+    assert answer.get_json()["error"] == "secret: must not begin or end with white space or a line break"
+    assert SECRET not in answer.get_data(as_text=True) and listed(caller)["data"] == []
+    assert register(caller, secret="correct horse\tbattery staple").status_code == 201
+
+
+def test_no_events_are_refused_in_words_of_the_api(caller):
+    assert register(caller, events=[]).get_json()["error"] == "events: must have 1 or more entries; it has 0"
+
+
+def test_a_rotation_takes_no_properties(v1, webhook):
+    answer = v1.post(f"/webhooks/{webhook}/rotate-secret", {"secret": SECRET})
+    assert answer.get_json()["error"] == "secret: is not a property of this body; it takes no properties"
+
+
+def test_of_many_unknown_events_the_sentence_names_a_few_and_the_list_all(caller):
+    names = [f"no.such.event.{number}" for number in range(5_000)] + ["x" * 10_000]
+    answer = register(caller, events=names[::-1]).get_json()
+    assert answer["unknownEvents"] == names[::-1]
+    assert answer["error"].endswith("no.such.event.4996 and 4,996 more.") and len(answer["error"]) < 400
+
+
 def test_unknown_events_are_refused_by_their_names_and_nothing_is_written(caller):
     answer = register(caller, events=["campaign.updated", "campaign.exploded", "Participant.Joined"])
     assert code_of(answer) == (400, "UNKNOWN_EVENT_TYPES")

@@ -228,3 +228,8 @@ def test_an_environment_that_is_not_ready_is_told_in_one_sentence(
     assert (result.returncode, result.stdout) == (1, "")
     assert said in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_list_without_tokens_says_so(app: Flask) -> None:
+    result = run(app, "tokens", "list")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "No tokens.\n")
