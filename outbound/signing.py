@@ -33,6 +33,7 @@ FINDING_CODES = frozenset(
         "SECRET_NEEDED",  # signed, and no secret was given to check with
         "UNSIGNED",  # no signature at all: the subscription had no secret, or something took the headers off
         "HEADERS_GONE",  # not one header of a delivery
+        "SIGNED_AS_SENT",  # the signature fits the body that was sent, and not this one
         "SECRET_DIFFERS",  # the signature does not fit the body that was sent: another secret, or one before a rotation
         "ATTEMPTS_MIXED",  # the headers of one attempt and the body of another
         "TIMESTAMP_MISSING",
@@ -51,7 +52,7 @@ FINDING_CODES = frozenset(
         "BODY_CHANGED",
     }
 )
-_GOOD = frozenset({"V1_OK", "V2_OK", "BODY_AS_SENT"})
+_GOOD = frozenset({"V1_OK", "V2_OK", "SIGNED_AS_SENT", "BODY_AS_SENT"})
 _MISMATCHES = frozenset({"V1_MISMATCH", "V2_MISMATCH"})
 _UNFIT = _MISMATCHES | {"V1_MISSING", "V2_MISSING", "V1_SCHEME", "V2_SCHEME", "SECRET_NEEDED", "UNSIGNED"}
 _V1 = re.compile(r"sha256=([0-9a-fA-F]{64})")
@@ -204,7 +205,7 @@ def _told_apart(
         return found
     others = [each for each in found if each.code not in _MISMATCHES]
     if any(each.is_good for version in sent for each in _on_signatures(seen, version, secret)):
-        return [*others, Finding("ATTEMPTS_MIXED")] if body in sent else others
+        return [*others, Finding("ATTEMPTS_MIXED" if body in sent else "SIGNED_AS_SENT")]
     if len(sent) > 1:  # the time was altered, perhaps: then the secret may be right
         return found
     return [*others, Finding("SECRET_DIFFERS")]

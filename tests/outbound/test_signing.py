@@ -167,7 +167,7 @@ FLOATING = BODY.replace(str(NOW).encode(), b"1.79e12")
 
 @pytest.mark.parametrize("body", [SORTED, FLOATING])
 def test_a_body_that_was_written_anew_is_told_by_the_bytes_that_were_sent(body: bytes) -> None:
-    assert codes_of_known(signed(), body) == ["BODY_REWRITTEN"]
+    assert codes_of_known(signed(), body) == ["SIGNED_AS_SENT", "BODY_REWRITTEN"]
     assert codes_of_known(signed(), body, None) == ["SECRET_NEEDED", "BODY_REWRITTEN"]
     assert codes_of_known(signed(), body, "another secret altogether") == ["SECRET_DIFFERS", "BODY_REWRITTEN"]
     assert codes(signed(), body) == ["V1_MISMATCH", "V2_MISMATCH"]
@@ -177,7 +177,7 @@ def test_a_body_that_was_written_anew_is_told_by_the_bytes_that_were_sent(body: 
     ("body", "also"), [(BODY.replace(b"Zo", b"Jo"), []), (BODY[:-9], ["BODY_NOT_JSON"]), (b"[" * 9, ["BODY_NOT_JSON"])]
 )
 def test_a_body_that_says_something_else_is_told_so(body: bytes, also: list[str]) -> None:
-    assert codes_of_known(signed(), body) == ["BODY_CHANGED", *also]
+    assert codes_of_known(signed(), body) == ["SIGNED_AS_SENT", "BODY_CHANGED", *also]
 
 
 def test_where_the_body_is_as_it_was_sent_the_secret_is_another() -> None:
@@ -194,7 +194,7 @@ def test_what_fits_needs_no_comparison_and_space_is_still_named() -> None:
 
 def test_a_header_that_was_written_wrongly_stays_named_beside_the_body() -> None:
     captured = signed(**{"x-service-signature": "sha1=abc"})
-    assert codes_of_known(captured, SORTED) == ["V1_SCHEME", "BODY_REWRITTEN"]
+    assert codes_of_known(captured, SORTED) == ["V1_SCHEME", "SIGNED_AS_SENT", "BODY_REWRITTEN"]
 
 
 def test_headers_and_body_of_two_attempts_are_told_so() -> None:
@@ -210,8 +210,8 @@ def test_an_altered_time_is_not_laid_on_the_secret() -> None:
 
 
 def test_the_delivery_is_known_by_the_header_where_the_body_names_none() -> None:
-    assert codes_of_known(signed(), b"") == ["BODY_NOT_JSON"]
-    assert codes_of_known(signed(), BODY[:-9]) == ["BODY_CHANGED", "BODY_NOT_JSON"]
+    assert codes_of_known(signed(), b"") == ["SIGNED_AS_SENT", "BODY_NOT_JSON"]
+    assert codes_of_known(signed(), BODY[:-9]) == ["SIGNED_AS_SENT", "BODY_CHANGED", "BODY_NOT_JSON"]
     assert codes_of_known(signed(**{"x-service-delivery": "dlv_2"}), BODY[:-9]) == [
         "V1_MISMATCH", "V2_MISMATCH", "BODY_NOT_JSON",
     ]  # fmt: skip

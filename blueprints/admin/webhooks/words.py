@@ -126,6 +126,7 @@ FINDINGS = {
     ),
     "SECRET_NEEDED": lazy("The request is signed. Enter the secret to check it."),
     "SECRET_WHITESPACE": lazy("%(version)s fits the secret without the space around it."),
+    "SIGNED_AS_SENT": lazy("The signature fits the body that was sent, and so the secret is right."),
     "TIMESTAMP_AHEAD": lazy("It was signed %(age_seconds)s seconds in the future: a clock is wrong."),
     "TIMESTAMP_ALTERED": lazy("The timestamp header says %(header)s, but %(signed)s was signed."),
     "TIMESTAMP_DIFFERS_FROM_BODY": lazy("The timestamp header says %(header)s, the body says %(body)s."),
