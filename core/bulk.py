@@ -38,7 +38,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
-from core.db import Json, db, is_postgresql
+from core.db import Json, connection, is_postgresql
 from core.json_text import as_text
 
 
@@ -48,9 +48,9 @@ def insert_many(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         return
     names = _names(table, rows[0])
     if is_postgresql():
-        db.session.connection().execute(_from_json(table, names), {"rows": _as_json(table, rows)})
+        connection().execute(_from_json(table, names), {"rows": _as_json(table, rows)})
     else:
-        db.session.connection().exec_driver_sql(_by_place(table, names), _as_tuples(table, names, rows))
+        connection().exec_driver_sql(_by_place(table, names), _as_tuples(table, names, rows))
 
 
 def insert_missing(table: Table, rows: Sequence[Mapping[str, Any]], unique: tuple[str, ...]) -> set[str]:
@@ -62,7 +62,7 @@ def insert_missing(table: Table, rows: Sequence[Mapping[str, Any]], unique: tupl
         insert_many(table, rows)
         return {row["id"] for row in rows}
     statement = _from_json(table, _names(table, rows[0])).on_conflict_do_nothing(index_elements=list(unique))
-    landed = db.session.connection().execute(statement.returning(table.c.id), {"rows": _as_json(table, rows)})
+    landed = connection().execute(statement.returning(table.c.id), {"rows": _as_json(table, rows)})
     return set(landed.scalars())
 
 
@@ -77,17 +77,9 @@ def update_many(table: Table, rows: Sequence[Mapping[str, Any]], by: tuple[str, 
         return 0
     names = _names(table, rows[0])
     if is_postgresql():
-        return (
-            db.session.connection()
-            .execute(_update_from_json(table, names, by), {"rows": _as_json(table, rows)})
-            .rowcount
-        )
+        return connection().execute(_update_from_json(table, names, by), {"rows": _as_json(table, rows)}).rowcount
     places = tuple(name for name in names if name not in by) + by
-    return (
-        db.session.connection()
-        .exec_driver_sql(_update_by_place(table, places, by), _as_tuples(table, places, rows))
-        .rowcount
-    )
+    return connection().exec_driver_sql(_update_by_place(table, places, by), _as_tuples(table, places, rows)).rowcount
 
 
 class Texts(TypeDecorator[Sequence[str]]):
