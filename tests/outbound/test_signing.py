@@ -232,6 +232,14 @@ def test_whatever_was_pasted_is_answered(body: bytes) -> None:
     assert ("BODY_NOT_JSON" in found) == (not body.startswith(b"{"))
 
 
+@pytest.mark.parametrize("time", [-1, 10**16, 1.5, True, "1790000000000", None])
+def test_a_time_that_is_none_is_not_measured(time: object) -> None:
+    body = json.dumps({"timestamp": time}).encode()
+    captured = headers("webhook.test", "dlv_1", NOW, body, SECRET)
+    del captured[signing.SIGNATURE_V2], captured[signing.TIMESTAMP]
+    assert codes(captured, body=body) == ["V1_OK", "V2_MISSING", "TIMESTAMP_MISSING"]
+
+
 def test_a_secret_that_has_no_utf8_form_is_a_mismatch_not_a_crash() -> None:
     assert codes(signed(), secret="\ud800" * 16) == ["V1_MISMATCH", "V2_MISMATCH"]
 

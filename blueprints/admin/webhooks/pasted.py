@@ -23,8 +23,8 @@ _VALUE = re.compile(
     (?:["']?value["']?\s*(?:=>|[:=])\s*)?     # {"name": ..., "value": ...}
     (?:array\s*\(\s*|string\(\d+\)\s*)?       # as PHP prints lists and strings
     (?:\[?0\]?\s*=>\s*)?
-    [\[(]?\s*(?:b(?=["']))?                   # one value in a list; bytes
-    (?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|["']?(?P<bare>[^"'\n]*))
+    [\[(]?\s*                                # one value in a list
+    (?:b?"(?P<double>[^"\n]*)"|b?'(?P<single>[^'\n]*)'|["']?(?P<bare>[^"'\n]*))
     """,
     re.VERBOSE | re.IGNORECASE,
 )
