@@ -12,6 +12,7 @@ from wtforms.validators import Optional
 
 from blueprints.access import allow
 from blueprints.admin import campaign_frame
+from blueprints.creation import CreationForm, once
 from blueprints.fields import Form, UtcTimeField, refuse
 from blueprints.page import PageOf, actor, paging, show
 from blueprints.sentences import sentence
@@ -50,6 +51,12 @@ class CampaignForm(Form):
         return value
 
 
+class NewCampaignForm(CampaignForm, CreationForm):
+    """A campaign that is to be."""
+
+    prefix_of_id = "cmp"
+
+
 @screen.get("/accounts/<account_id>/campaigns")
 @allow("campaigns:view")
 def index(account_id: str) -> str:
@@ -76,17 +83,29 @@ def index(account_id: str) -> str:
 @allow("campaigns:edit")
 def new(account_id: str) -> Any:
     """Start a campaign as a draft."""
-    form = CampaignForm()
+    form = NewCampaignForm()
     if not form.validate_on_submit():
         return _form(form, None)
     try:
-        with transaction():
-            campaign = campaigns.create(account_id, form.values(), actor())
+        campaign = once(lambda: _create(account_id, form), lambda: _made(account_id, form) is not None)
     except Refused as refused:
         refuse(form, refused, EDITABLE)
         return _form(form, None)
-    flash(_("“%(name)s” stands as a draft. Put people on its roster next.", name=campaign.name), "success")
-    return _to(campaign)
+    if campaign is not None:
+        flash(_("“%(name)s” stands as a draft. Put people on its roster next.", name=campaign.name), "success")
+        return _to(campaign)
+    flash(_("The form was sent twice, and made this campaign once."), "info")
+    return _to(campaigns.get(account_id, form.id_to_be))
+
+
+def _create(account_id: str, form: NewCampaignForm) -> Campaign:
+    with transaction():
+        return campaigns.create(account_id, form.values(), actor(), campaign_id=form.id_to_be)
+
+
+def _made(account_id: str, form: NewCampaignForm) -> Campaign | None:
+    found = db.session.get(Campaign, form.form_key.data)
+    return found if found is not None and found.account_id == account_id else None
 
 
 @screen.get("/accounts/<account_id>/campaigns/<campaign_id>", endpoint="show")

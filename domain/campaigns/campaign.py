@@ -14,6 +14,7 @@ from contract.campaigns import CAMPAIGN_STATUSES, CampaignStatus, Transition
 from core import clock
 from core.db import EpochMs, Model, connection, db, primary_key
 from core.errors import NotFound, Refused
+from core.ids import new_id
 from domain.events import audit, event
 from domain.events.audit import SCHEDULE, Actor
 
@@ -71,9 +72,12 @@ EDITABLE = {
 SECRET = frozenset({"passcode"})
 
 
-def create(account_id: str, values: Mapping[str, Any], by: Actor) -> Campaign:
-    """A new draft. `values` maps the public names of `EDITABLE` to values; refuses what `_checked` refuses."""
-    campaign = Campaign(account_id=account_id, **_columns(_checked(values)))
+def create(account_id: str, values: Mapping[str, Any], by: Actor, *, campaign_id: str | None = None) -> Campaign:
+    """A new draft, under this id where one is given.
+
+    `values` maps the public names of `EDITABLE` to values; refuses what `_checked` refuses.
+    """
+    campaign = Campaign(id=campaign_id or new_id("cmp"), account_id=account_id, **_columns(_checked(values)))
     _check_times(campaign)
     _settle_passcode(campaign)
     db.session.add(campaign)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -202,3 +204,23 @@ def test_a_form_without_its_token_changes_nothing(alice: FlaskClient, world: Wor
         alice.post(f"{world.campaign}/transitions", data={"transition": "launch", "confirmed": "1"}).status_code == 400
     )
     assert stored(world).status == "draft"
+
+
+def test_a_form_sent_twice_makes_one_campaign(alice: FlaskClient, world: World) -> None:
+    here = f"{world.acme}/campaigns/new"
+    key = re.search(r'name="form_key"[^>]* value="(cmp_[^"]+)"', alice.get(here).text)
+    assert key is not None
+    pages = [send(alice, here, form_key=key[1], name=name) for name in ("Spring", "Spring again")]
+    assert pages[0].request.path == pages[1].request.path == f"{world.acme}/campaigns/{key[1]}"
+    assert "The form was sent twice, and made this campaign once." in pages[1].text
+    db.session.rollback()
+    names = db.session.scalars(select(Campaign.name).where(Campaign.account_id == world.account_id)).all()
+    assert "Spring" in names and "Spring again" not in names
+
+
+def test_the_key_of_another_account_s_campaign_makes_nothing_and_tells_nothing(
+    charlie: FlaskClient, world: World
+) -> None:
+    here = f"/accounts/{world.other_account_id}/campaigns/new"
+    answer = send(charlie, here, form_key=world.campaign_id, name="Mine")
+    assert answer.status_code == 409 and stored(world).name != "Mine"
