@@ -129,11 +129,11 @@ def with_query(path: str, query: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(kept, doseq=True)}" if kept else path
 
 
-def when(epoch_ms: int | None) -> str:
-    """Date and time to the minute in the reader's language, in UTC; nothing where there is none."""
+def when(epoch_ms: int | None, *, seconds: bool = False) -> str:
+    """Date and time to the minute or second in the reader's language, in UTC; nothing where there is none."""
     if epoch_ms is None:
         return ""
-    time = format_time(clock.to_datetime(epoch_ms), "short", rebase=False)
+    time = format_time(clock.to_datetime(epoch_ms), "medium" if seconds else "short", rebase=False)
     return _("%(day)s, %(time)s", day=day(epoch_ms), time=time)
 
 

@@ -133,3 +133,8 @@ PAYLOADS: dict[str, Any] = {
     "user.preferences.updated": UserPreferencesUpdated,
     "webhook.test": WebhookTest,
 }
+
+
+def is_sent(name: str) -> bool:
+    """Whether this version raises the event; the others of the catalogue can be listened to and never come yet."""
+    return name in PAYLOADS

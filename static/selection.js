@@ -33,6 +33,9 @@
       });
       bar.classList.toggle("is-awake", chosen > 0);
     });
+    if (chosen && scope.dataset.confirmOther) {
+      scope.dataset.confirm = plural(chosen, { dataset: { one: scope.dataset.confirmOne, other: scope.dataset.confirmOther } });
+    }
     rows.forEach(function (box) {
       var row = box.closest("tr");
       if (row) row.classList.toggle("is-selected", box.checked);

@@ -10,7 +10,7 @@ from typing import Any
 from blueprints.api import examples, openapi
 from blueprints.api.deliveries import HEADERS
 from blueprints.api_v2 import operations
-from contract.events import CATALOGUE, PAYLOADS
+from contract.events import CATALOGUE, is_sent
 from domain.events.catalogue import AT_MOST_ONCE
 from domain.events.delivery import record
 from outbound import signing
@@ -83,7 +83,7 @@ def headers() -> list[Property]:
 
 
 def _told(name: str, document: dict[str, Any]) -> Told:
-    if name not in PAYLOADS:
+    if not is_sent(name):
         return Told(name, name in AT_MOST_ONCE, [], "")
     media = document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]
     payload = media["schema"]["allOf"][1]["properties"]["payload"]

@@ -141,7 +141,7 @@ def test_without_scripts_a_webhook_is_deleted_once_the_consequence_was_read(
 def fill_in(live: Live, page: Page, url: str) -> None:
     page.goto(f"{live.acme}/webhooks/new")
     page.get_by_label("URL").fill(url)
-    page.get_by_label("file.uploaded").check()
+    page.get_by_label("user.profile.updated").check()
 
 
 def register(live: Live, page: Page, url: str) -> None:

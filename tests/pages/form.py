@@ -21,4 +21,4 @@ def send(
 ) -> TestResponse:
     """Post a form to `path` with the token of `page` (by default the same path), and go where it leads."""
     data = {"csrf_token": csrf(client, page or path), **fields}
-    return client.post(path, data=data, follow_redirects=True)
+    return client.post(path, data=data, follow_redirects=follow)

@@ -87,5 +87,4 @@ def _signatures(at: int) -> list[tuple[str, str]]:
 
 def _answer(attempt: DeliveryAttempt) -> str:
     """The first KiB of the answer as text; control characters stand as their pictures."""
-    text = bytes(attempt.answer).decode("utf-8", "replace")
-    return text.translate({code: 0x2400 + code for code in range(32) if code not in (9, 10, 13)})
+    return guarded.visible(bytes(attempt.answer).decode("utf-8", "replace"), but="\t\n\r")

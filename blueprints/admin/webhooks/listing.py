@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from flask import flash
+from flask import flash, request
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from pydantic import ValidationError
-from sqlalchemy import select
+from sqlalchemy import func, select
 from wtforms import PasswordField, SelectMultipleField, StringField
 
 from blueprints import webhook_urls
 from blueprints.access import allow
 from blueprints.creation import CreationForm, once
 from blueprints.form_errors import place
-from blueprints.page import actor, is_fragment, show
+from blueprints.page import PageOf, actor, is_fragment, show
+from contract.paging import Paging
 from contract.webhooks import LEAST_SECRET, MOST_SECRET, WebhookRegister
 from core.db import db, transaction
 from core.errors import Refused
 from domain.events import subscription as subscriptions
-from domain.events.catalogue import CATALOGUE, EVENTS
+from domain.events.catalogue import CATALOGUE, EVENTS, is_sent
 from domain.events.delivery import questions
 from domain.events.subscription import Subscription
 
 from . import words
 from .screen import BASE, screen, to_log
 
-MOST_DELETED = 20
+DELETED_AT_ONCE = 20
 
 
 class RegisterForm(CreationForm):
@@ -51,11 +54,15 @@ class RegisterForm(CreationForm):
 @allow("webhooks:manage")
 def index(account_id: str) -> str:
     """Every webhook with how its deliveries go."""
+    found = db.session.scalars(subscriptions.of_account(account_id)).all()
+    health = questions.health(account_id)
     return show(
         "webhooks/page.html",
         "webhooks/_list.html",
-        subscriptions=db.session.scalars(subscriptions.of_account(account_id)).all(),
-        health=questions.health(account_id),
+        subscriptions=found,
+        health=health,
+        standing=words.standing([health[each.id] for each in found]),
+        twins=_twins(found),
         deleted=_deleted(account_id),
         words=words,
     )
@@ -108,11 +115,12 @@ def _say(form: RegisterForm, error: ValidationError) -> None:
     said = {
         "events": _("Choose at least one event."),
         "secret": _("Use %(least)s to %(most)s characters.", least=LEAST_SECRET, most=MOST_SECRET),
+        "secret_blank_end": _("The secret begins or ends with a space or a line break. Take it out."),
     }
     for each in error.errors(include_url=False, include_input=False):
         name = str(each["loc"][0]) if each["loc"] else ""
         if name in said:
-            form[name].errors = [said[name]]
+            form[name].errors = [said.get(each["type"], said[name])]
 
 
 def _check_url(form: RegisterForm) -> None:
@@ -134,12 +142,24 @@ def _form(form: RegisterForm) -> Any:
         form=form,
         catalogue=CATALOGUE,
         words=words,
+        sent=list(filter(is_sent, EVENTS)),
         least=LEAST_SECRET,
         most=MOST_SECRET,
     )
     return said, (422 if is_fragment() else 400) if form.errors else 200
 
 
-def _deleted(account_id: str) -> list[Subscription]:
-    query = select(Subscription).where(Subscription.account_id == account_id, Subscription.deleted_at.is_not(None))
-    return list(db.session.scalars(query.order_by(Subscription.deleted_at.desc()).limit(MOST_DELETED)))
+def _twins(found: Sequence[Subscription]) -> set[str]:
+    """The ids of those that share their URL and their events with another one: each event reaches it twice."""
+    alike = Counter((each.url, frozenset(each.events)) for each in found)
+    return {each.id for each in found if alike[each.url, frozenset(each.events)] > 1}
+
+
+def _deleted(account_id: str) -> PageOf:
+    """Webhooks that were deleted, the latest first, by the pages of the address."""
+    gone = Subscription.account_id == account_id, Subscription.deleted_at.is_not(None)
+    wanted = Paging.parse(request.args.get("page"), str(DELETED_AT_ONCE))
+    query = select(Subscription).where(*gone).order_by(Subscription.deleted_at.desc(), Subscription.id.desc())
+    rows = db.session.scalars(query.limit(wanted.limit).offset(wanted.offset))
+    total = db.session.scalar(select(func.count()).select_from(Subscription).where(*gone))
+    return PageOf(list(rows), wanted, total or 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from flask import request, url_for
@@ -11,18 +10,22 @@ from flask_babel import gettext as _
 
 from blueprints.access import allow
 from blueprints.page import same_page, show
+from blueprints.shortened import shortened
 from core import clock
 from core.ids import is_id, new_id
-from domain.events.catalogue import CATALOGUE, EVENTS
+from domain.events.catalogue import CATALOGUE, EVENTS, is_sent
 from domain.events.delivery import questions
 from domain.events.delivery.questions import LogPage
 from domain.events.subscription import Subscription
 
 from . import words
+from .ranges import NAMES, PREFIX, Range, instant
 from .screen import ONE, ever, screen
+from .sending import question
 from .switching import removal_question, rotation_question
 
 ROWS = 50
+_NO_RANGE = dict.fromkeys(PREFIX + name for name in NAMES)
 
 
 @dataclass
@@ -59,6 +62,7 @@ def subscription_page(account_id: str, subscription_id: str) -> str:
     subscription = ever(account_id, subscription_id)
     asked = asked_for()
     page = _page(subscription, asked)
+    again = Range.read(request.args, PREFIX)
     health = questions.health(account_id, subscription_id).get(subscription_id)
     return show(
         "webhooks/log.html",
@@ -67,13 +71,20 @@ def subscription_page(account_id: str, subscription_id: str) -> str:
         health=health,
         asked=asked,
         page=page,
-        newer_url=same_page(after=page.newer, before=None) if page.newer else None,
-        older_url=same_page(before=page.older, after=None) if page.older else None,
+        here=same_page(**_NO_RANGE),
+        newer_url=same_page(after=page.newer, before=None, **_NO_RANGE) if page.newer else None,
+        older_url=same_page(before=page.older, after=None, **_NO_RANGE) if page.older else None,
+        again=again,
+        problem=again.problem(subscription_id) if again != Range() else None,
+        is_sent=is_sent,
+        is_silent=not any(map(is_sent, subscription.events)),
         states=[("", _("All states")), *((code, word) for code, (word, _tone) in words.STATES.items())],
         events=event_choices(),
         clear_url=url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id),
         form_key=new_id("evt"),
         rotation_question=rotation_question(subscription.sealed_secret is not None),
+        question_for_one=question(1, "{count}"),
+        question_for_more=question(2, "{count}"),
         removal_question=removal_question(health.waiting if health else 0),
         words=words,
     )
@@ -86,27 +97,20 @@ def asked_for() -> Asked:
     )
     asked = Asked(state, event, since, until, one)
     if asked.state and asked.state not in words.STATES:
-        asked.problems.append(_("There is no state “%(text)s”; all are shown.", text=asked.state))
+        asked.problems.append(_("There is no state “%(text)s”; all are shown.", text=shortened(asked.state)))
     if asked.event and asked.event not in EVENTS:
-        asked.problems.append(_("There is no event “%(text)s”; all are shown.", text=asked.event))
+        asked.problems.append(_("There is no event “%(text)s”; all are shown.", text=shortened(asked.event)))
     for text in (asked.since, asked.until):
         if text and instant(text) is None:
-            asked.problems.append(_("“%(text)s” is no date and time. Write it like 2026-09-17T09:00.", text=text))
+            asked.problems.append(
+                _("“%(text)s” is no date and time. Write it like 2026-09-17T09:00.", text=shortened(text))
+            )
     return asked
 
 
 def event_choices() -> list[tuple[str, Any]]:
     """Choices of an event selector; the first leaves it open."""
     return [("", _("All events")), *((name, name) for names in CATALOGUE.values() for name in names)]
-
-
-def instant(text: str) -> int | None:
-    """Epoch ms of a date and time in UTC, as a browser's field writes it; None where it is none."""
-    try:
-        read = datetime.fromisoformat(text)
-        return round((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp() * 1000)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _page(subscription: Subscription, asked: Asked) -> LogPage:

@@ -11,18 +11,16 @@ from flask_babel import ngettext
 
 from blueprints.access import allow
 from blueprints.creation import id_from, once
-from blueprints.page import actor, number
+from blueprints.page import actor, number, with_query
 from blueprints.sentences import sentence
-from core import clock
 from core.db import transaction
 from core.errors import Refused
 from core.ids import is_id
 from domain.events import event
 from domain.events import subscription as subscriptions
-from domain.events.catalogue import EVENTS
-from domain.events.delivery import Delivery, counting, questions, refiring
+from domain.events.delivery import Delivery, questions, refiring
 
-from .log import instant
+from .ranges import Range
 from .screen import DELIVERY, ONE, delivery_of, screen, to_log
 
 SELECTED_AT_MOST = 500
@@ -69,11 +67,11 @@ def refire(account_id: str, subscription_id: str, delivery_id: str) -> Any:
         back = url_for(
             "webhooks.delivery", account_id=account_id, subscription_id=subscription_id, delivery_id=delivery_id
         )
-        return _ask(_question(1), back)
+        return _ask(question(1), back)
     try:
         with transaction():
             refiring.refire(account_id, delivery_id, actor())
-        flash(_began(1), "success")
+        _say_begun(account_id, subscription_id, 1)
     except Refused as refused:
         if delivery_of(account_id, subscription_id, delivery_id).state == "queued":
             flash(_("This delivery is on its way again."), "info")
@@ -92,10 +90,10 @@ def refire_selected(account_id: str, subscription_id: str) -> Any:
         flash(_("Tick the deliveries to send again first."), "danger")
         return to_log(account_id, subscription_id)
     if request.form.get("confirmed") != "1":
-        return _ask(_question(len(chosen)), _log_url(account_id, subscription_id))
+        return _ask(question(len(chosen)), _log_url(account_id, subscription_id))
     with transaction():
         count = refiring.refire_selected(account_id, subscription_id, chosen, actor())
-    flash(_began(count), "success" if count else "info")
+    _say_begun(account_id, subscription_id, count)
     return to_log(account_id, subscription_id)
 
 
@@ -104,47 +102,51 @@ def refire_selected(account_id: str, subscription_id: str) -> Any:
 def refire_range(account_id: str, subscription_id: str) -> Any:
     """Send again what was given up between two times; first says how many that are."""
     subscriptions.get(account_id, subscription_id)
-    since, until = instant(request.form.get("since", "").strip()), instant(request.form.get("until", "").strip())
-    name = request.form.get("event", "")
-    problem = _range_problem(since, until, name)
-    if problem or since is None or until is None:
-        flash(problem, "danger")
-        return _to_range(account_id, subscription_id)
-    last = until + clock.MINUTE_MS - 1
-    count = counting.exhausted(subscription_id, since, last, name)
-    if not count:
-        flash(_("Nothing was given up in that time."), "danger")
-        return _to_range(account_id, subscription_id)
+    asked = Range.read(request.form)
+    problem = asked.problem(subscription_id)
+    if problem is not None or asked.first is None or asked.last is None:
+        return _to_range(account_id, subscription_id, asked, problem[0] if problem else "since")
     if request.form.get("confirmed") != "1":
-        return _ask(_question(count), _log_url(account_id, subscription_id))
+        return _ask(question(asked.count(subscription_id)), _log_url(account_id, subscription_id))
     with transaction():
-        count = refiring.refire_range(account_id, subscription_id, actor(), since=since, until=last, event=name)
-    flash(_began(count), "success" if count else "info")
+        count = refiring.refire_range(
+            account_id, subscription_id, actor(), since=asked.first, until=asked.last, event=asked.event
+        )
+    _say_begun(account_id, subscription_id, count)
     return to_log(account_id, subscription_id)
 
 
-def _range_problem(since: int | None, until: int | None, name: str) -> str:
-    if since is None or until is None:
-        return _("Enter both times, such as 2026-09-17 09:00.")
-    if until < since:
-        return _("The end must come after the start.")
-    return "" if not name or name in EVENTS else _("There is no event “%(text)s”.", text=name)
-
-
-def _question(count: int) -> str:
+def question(count: int, shown: str = "") -> str:
+    """Whether so many are to be sent again; `shown` stands in the number's place for a script that knows it later."""
     return ngettext(
         "Send %(count)s delivery again? It keeps its id, so a receiver that has seen it can leave it out.",
         "Send %(count)s deliveries again? They keep their ids, so a receiver that has seen them can leave them out.",
         count,
-        count=number(count),
+        count=shown or number(count),
     )
 
 
-def _began(count: int) -> str:
+def _say_begun(account_id: str, subscription_id: str, count: int) -> None:
     if not count:
-        return _("None of these is given up any more: they are on their way again, or have arrived.")
+        flash(_("None of these is given up any more: they are on their way again, or have arrived."), "info")
+    elif subscriptions.get(account_id, subscription_id).is_active:
+        flash(_are_sent(count), "success")
+    else:
+        flash(_wait(count), "warning")
+
+
+def _are_sent(count: int) -> str:
     return ngettext(
         "%(count)s delivery is sent again.", "%(count)s deliveries are sent again.", count, count=number(count)
+    )
+
+
+def _wait(count: int) -> str:
+    return ngettext(
+        "%(count)s delivery waits: it is sent once this webhook is active again.",
+        "%(count)s deliveries wait: they are sent once this webhook is active again.",
+        count,
+        count=number(count),
     )
 
 
@@ -165,11 +167,10 @@ def _log_url(account_id: str, subscription_id: str) -> str:
     return url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id)
 
 
-def _to_range(account_id: str, subscription_id: str) -> Any:
-    """Back to the form of the range, with what was entered."""
-    kept: dict[str, Any] = {f"again_{name}": request.form.get(name, "")[:40] for name in ("since", "until", "event")}
-    found = url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id, **kept)
-    return redirect(found + "#range", 303)
+def _to_range(account_id: str, subscription_id: str, asked: Range, field: str) -> Any:
+    """Back to the field of the range that is wrong, with what was entered; the page says again what is wrong."""
+    page = _log_url(account_id, subscription_id)
+    return redirect(f"{with_query(page, asked.in_address())}#again-{field}", 303)
 
 
 def _to_delivery(account_id: str, subscription_id: str, delivery_id: str) -> Any:

@@ -10,6 +10,7 @@ from flask_babel import ngettext
 
 from blueprints.access import allow
 from blueprints.page import actor, number
+from blueprints.shortened import shortened
 from core.db import transaction
 from domain.events import subscription as subscriptions
 from domain.events.delivery import questions
@@ -66,7 +67,7 @@ def delete(account_id: str, subscription_id: str) -> Any:
         found = subscriptions.get(account_id, subscription_id, lock=True)
         url = found.url
         subscriptions.delete(found, actor())
-    flash(_("The webhook to %(url)s is deleted. Its log stays.", url=url), "success")
+    flash(_("The webhook to %(url)s is deleted. Its log stays.", url=shortened(url)), "success")
     return to_list(account_id)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from babel.numbers import format_percent
-from flask_babel import get_locale
+from flask_babel import get_locale, ngettext
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from blueprints.page import number
+from domain.events.delivery.questions import Health
 from outbound.signing import Finding
 
 # State -> (word, tone of the badge).
@@ -36,6 +38,17 @@ GROUPS = {
 }
 _TLS = lazy("Renew or replace the receiver's certificate, with its whole chain, for exactly this host name.")
 _SLOW = lazy("Answer with a 2xx first and do the work afterwards. See whether a firewall drops the connection.")
+# What the statuses of a receiver's "no" ask for.
+_STATUS_CHECKS = {
+    401: lazy("The receiver asks for a login. Let it take this URL without one, and verify the signature instead."),
+    403: lazy("The receiver lets nobody in. See whether a firewall or its own rules refuse this installation."),
+    404: lazy("The receiver knows nothing at this address. Compare the path of the URL with the receiver's."),
+    405: lazy("This address takes no POST. Compare the path of the URL with the receiver's."),
+    410: lazy("The receiver says that this address is gone for good. Register the new one, and delete this webhook."),
+    413: lazy("The body is too large for the receiver. Raise the limit of the receiver and of proxies before it."),
+    429: lazy("The receiver is called too often. Raise its limit for this installation, then send again."),
+}
+_STATUS_5XX = lazy("The receiver failed while it handled the delivery. Its own log says why.")
 _OURS = lazy("Tell whoever runs this installation; their log says more.")
 # Code of an attempt -> (what happened, what to check).
 ERRORS = {
@@ -83,7 +96,7 @@ ERRORS = {
     "NO_RESOURCES": (lazy("This installation was out of connections"), _OURS),
     "REDIRECT": (
         lazy("The receiver answered with a redirect, and redirects are not followed"),
-        lazy("Register the address that it leads to."),
+        lazy("Register the address that it leads to, if you trust it. It stands with the attempt."),
     ),
     "SECRET_UNREADABLE": (
         lazy("The stored secret cannot be read"),
@@ -162,8 +175,12 @@ def error(code: str | None, status: int | None = None) -> str:
     return _("%(said)s: %(status)s", said=said, status=status) if status is not None else said
 
 
-def check(code: str | None) -> str:
-    """What to check after this error."""
+def check(code: str | None, status: int | None = None) -> str:
+    """What to check after this error; where the receiver said no, after its status."""
+    if code == "BAD_STATUS" and status is not None:
+        known = _STATUS_5XX if 500 <= status < 600 else _STATUS_CHECKS.get(status)
+        if known is not None:
+            return str(known)
     return str(ERRORS[code][1]) if code in ERRORS else ""
 
 
@@ -183,8 +200,25 @@ def share(rate: float | None) -> str:
 
 
 def broken(name: str) -> Markup:
-    """A name that may go on in the next line after each of its dots and underscores."""
-    return Markup(re.sub(r"([._])", r"\1<wbr>", str(escape(name))))  # noqa: S704  escaped one step before
+    """A name or an address that may go on in the next line after each of its signs."""
+    return Markup("<wbr>").join(re.findall(r"[^._/?&=-]*[._/?&=-]+|[^._/?&=-]+", name))
+
+
+def standing(health: Collection[Health]) -> tuple[str, str]:
+    """How an account's webhooks stand, in a sentence with its tone: what was sent last decides."""
+    failing = sum(each.is_failing for each in health)
+    if failing:
+        said = ngettext(
+            "%(count)s of %(total)s webhooks fails now: what was sent to it last did not arrive.",
+            "%(count)s of %(total)s webhooks fail now: what was sent to them last did not arrive.",
+            failing,
+            count=number(failing),
+            total=number(len(health)),
+        )
+        return said, "danger"
+    if any(each.last_sent_at is not None for each in health):
+        return _("All is well: whatever was sent last to each webhook arrived."), "success"
+    return _("Nothing was sent yet. A test shows whether a webhook can be reached."), "info"
 
 
 def grade(rate: float | None, last_error: str | None = None) -> tuple[str, str]:

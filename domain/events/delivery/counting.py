@@ -15,10 +15,11 @@ from .record import Delivery, queued_between
 
 @dataclass(frozen=True)
 class Lately:
-    """An account's deliveries: what waits now, and what came of those queued in the last 24 hours."""
+    """An account's deliveries: what waits and what is given up now, and what came of those queued in 24 hours."""
 
     subscriptions: int
     waiting: int
+    given_up: int
     accepted: int
     exhausted: int
 
@@ -37,11 +38,12 @@ def lately(account_id: str) -> Lately:
         )
     )
     if not mine:
-        return Lately(0, 0, 0, 0)
+        return Lately(0, 0, 0, 0, 0)
     today = queued_between(clock.now_ms() - clock.DAY_MS, None)
     return Lately(
         len(mine),
         waiting=_count(Delivery.subscription_id.in_(mine), Delivery.state == "queued"),
+        given_up=_count(Delivery.subscription_id.in_(mine), Delivery.state == "exhausted"),
         accepted=_count(Delivery.subscription_id.in_(mine), Delivery.state == "accepted", *today),
         exhausted=_count(Delivery.subscription_id.in_(mine), Delivery.state == "exhausted", *today),
     )

@@ -45,7 +45,10 @@ class LogPage:
 
 @dataclass(frozen=True)
 class Health:
-    """How a subscription's latest deliveries went. `success_rate` is None before the first one is settled."""
+    """How a subscription's latest deliveries went: `success_rate` is of the `settled` among them, None without any.
+
+    `given_up` counts the deliveries that stand so now, `failure_count` every time that one was given up.
+    """
 
     success_rate: float | None
     settled: int
@@ -53,7 +56,13 @@ class Health:
     last_status: int | None
     last_error: str | None
     waiting: int
+    given_up: int
     failure_count: int
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether what was sent last did not arrive."""
+        return self.last_error is not None
 
 
 def log(
@@ -119,7 +128,8 @@ def health(account_id: str, subscription_id: str | None = None) -> dict[str, Hea
         Subscription.failure_count,
         _settled_as("accepted"),
         _settled_as("exhausted"),
-        _waiting(),
+        _standing_as("queued"),
+        _standing_as("exhausted"),
         *(_of_the_last_sent(name) for name in ("last_sent_at", "last_status", "last_error")),
     ).where(Subscription.account_id == account_id, Subscription.deleted_at.is_(None))
     if subscription_id is not None:
@@ -144,15 +154,20 @@ def _of_the_last_sent(name: str) -> Any:
     return sent.order_by(latest.c.last_sent_at.desc(), latest.c.id.desc()).limit(1).scalar_subquery()
 
 
-def _waiting() -> Any:
-    mine = select(func.count(Delivery.id)).where(
-        Delivery.subscription_id == Subscription.id, Delivery.state == "queued"
-    )
+def _standing_as(state: str) -> Any:
+    mine = select(func.count(Delivery.id)).where(Delivery.subscription_id == Subscription.id, Delivery.state == state)
     return mine.correlate(Subscription).scalar_subquery()
 
 
 def _health(
-    failures: int, accepted: int, exhausted: int, waiting: int, at: int | None, status: int | None, error: str | None
+    failures: int,
+    accepted: int,
+    exhausted: int,
+    waiting: int,
+    given_up: int,
+    at: int | None,
+    status: int | None,
+    error: str | None,
 ) -> Health:
     settled = accepted + exhausted
-    return Health(accepted / settled if settled else None, settled, at, status, error, waiting, failures)
+    return Health(accepted / settled if settled else None, settled, at, status, error, waiting, given_up, failures)

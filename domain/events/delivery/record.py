@@ -74,6 +74,11 @@ class Delivery(Model):
     settled_at: Mapped[int | None] = mapped_column(EpochMs)
     created_at: Mapped[int] = mapped_column(EpochMs)
 
+    @property
+    def failure(self) -> str | None:
+        """The code of what went wrong last in this round; None where nothing did, or nothing was tried yet."""
+        return self.last_error if self.attempts and self.state != "accepted" else None
+
     __table_args__ = (
         Index("uq_delivery_event_id_subscription_id", "event_id", "subscription_id", unique=True),
         # The log in its order: whole, of a state, of an event. What is left of a filter is seen without the rows.

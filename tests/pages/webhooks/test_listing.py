@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import threading
 from typing import Any
 
@@ -12,13 +13,15 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from contract.events import PAYLOADS
 from contract.webhooks import WebhookRegister
 from core import vault
 from core.db import db, transaction
 from core.ids import new_id
 from domain.events import subscription
 from domain.events.audit import COMMAND_LINE
-from domain.events.catalogue import CATALOGUE
+from domain.events.catalogue import CATALOGUE, EVENTS
+from domain.events.delivery import refiring
 from domain.events.subscription import Subscription
 from tests import world as worlds
 from tests.jobs import hooks
@@ -59,7 +62,10 @@ def test_without_a_secret_it_is_unsigned_and_the_list_says_so(alice: FlaskClient
         ({"url": "https://hooks.example.com/" + "x" * 2000}, "Use at most 2000 characters."),
         ({"events": []}, "Choose at least one event."),
         ({"events": ["campaign.exploded"]}, "The event catalogue has no campaign.exploded."),
+        ({"events": [f"no.such.event.{each}" for each in range(60)]}, "and 55 more."),
         ({"secret": "not-quite-16"}, "Use 16 to 256 characters."),
+        ({"secret": " " * 16}, "The secret begins or ends with a space or a line break."),
+        ({"secret": f"{SECRET}\n"}, "The secret begins or ends with a space or a line break."),
     ],
 )
 def test_a_mistake_stands_at_its_field_and_only_the_secret_is_not_kept(
@@ -69,7 +75,7 @@ def test_a_mistake_stands_at_its_field_and_only_the_secret_is_not_kept(
     answer = send(alice, at(world, "new"), **values)
     assert answer.status_code == 400
     assert sentence in visible(answer.text)
-    assert values["secret"] not in answer.text
+    assert f'value="{values["secret"]}"' not in answer.text and SECRET not in answer.text
     assert html.escape(values["url"]) in answer.text
     if values["events"] == ["campaign.updated"]:
         assert 'value="campaign.updated" checked' in answer.text
@@ -119,6 +125,77 @@ def test_a_secret_that_was_typed_is_asked_for_again_beside_another_mistake(alice
     assert 'id="secret-error"' not in unsigned.text
 
 
+def test_events_that_this_version_never_sends_are_told_apart(alice: FlaskClient, world: World) -> None:
+    form = alice.get(at(world, "new")).text
+    first, *later = re.split(r"<details>\s*<summary", form)
+    assert 'value="participant.joined"' in first
+    assert sum(part.split("</details>")[0].count('name="events"') for part in later) == len(EVENTS - set(PAYLOADS))
+    assert "Not sent by this version yet (8)" in form and "<details open" not in form
+    wrong = send(alice, at(world, "new"), url="", events=["file.uploaded"]).text
+    assert wrong.count("<details open") == 1, "what is ticked is in sight"
+
+
+def test_a_webhook_whose_events_are_never_sent_yet_says_so(alice: FlaskClient, world: World) -> None:
+    silent = hooks.subscribe(world, USUAL, "file.uploaded")
+    told = hooks.subscribe(world, USUAL, "file.uploaded", "campaign.updated")
+    page = alice.get(at(world, silent)).text
+    assert "This version sends none of the events of this webhook yet." in page and "not sent yet" in page
+    page = alice.get(at(world, told)).text
+    assert "This version sends none" not in page and page.count(">not sent yet<") == 1
+
+
+def test_the_list_begins_with_how_many_fail_now(alice: FlaskClient, world: World) -> None:
+    hooks.subscribe(world, OPEN)
+    assert "Nothing was sent yet." in alice.get(at(world)).text
+    given_up(world, hooks.subscribe(world, USUAL, "campaign.created"), name="campaign.created")
+    assert "1 of 2 webhooks fails now" in alice.get(at(world)).text
+    given_up(world, hooks.subscribe(world, f"{USUAL}/2", "campaign.created"), name="campaign.created", last_error=None)
+    assert "1 of 3 webhooks fails now" in alice.get(at(world)).text
+
+
+def test_the_number_given_up_is_the_number_of_its_rows(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    ids = given_up(world, webhook, 3)
+    with transaction():
+        subscription.get(world.account_id, webhook).failure_count = 3
+    with transaction():
+        refiring.refire(world.account_id, ids[0], COMMAND_LINE)
+    row = re.search(rf'id="failed-{webhook}"[^>]*>(\d+)<', alice.get(at(world)).text)
+    assert row is not None and row[1] == "2"
+    assert "3 since registered" in alice.get(at(world)).text
+    page = alice.get(at(world, webhook)).text
+    assert "Given up 2" in visible(page) and "Deliveries given up since then 3" in visible(page)
+    assert alice.get(f"{at(world, webhook)}?state=exhausted").text.count('name="chosen"') == 2
+    assert "Given up 2" in visible(alice.get(world.acme).text)
+
+
+def test_webhooks_with_one_url_and_the_same_events_are_told_apart_quietly(alice: FlaskClient, world: World) -> None:
+    said = "Same URL and events as another webhook"
+    hooks.subscribe(world, USUAL, "campaign.created", "campaign.updated")
+    hooks.subscribe(world, USUAL, "campaign.created")
+    assert said not in alice.get(at(world)).text
+    hooks.subscribe(world, USUAL, "campaign.updated", "campaign.created")
+    assert alice.get(at(world)).text.count(said) == 2
+
+
+def test_every_deleted_webhook_can_be_found(alice: FlaskClient, world: World) -> None:
+    gone = [hooks.subscribe(world, f"{USUAL}/{number}") for number in range(41)]
+    for each in gone:
+        hooks.change(world, each, "delete")
+    pages = [alice.get(f"{at(world)}?page={number}").text for number in (1, 2, 3)]
+    assert [page.count(f'href="{at(world)}/whk_') for page in pages] == [20, 20, 1]
+    assert all(any(f'href="{at(world, each)}"' in page for page in pages) for each in gone)
+
+
+def test_a_long_url_is_cut_in_lists_and_whole_on_its_page(alice: FlaskClient, world: World) -> None:
+    url = f"{USUAL}/{'x' * 1900}/end-of-it"
+    webhook = hooks.subscribe(world, url)
+    for page in (alice.get(at(world)).text, alice.get(f"{world.acme}/audit").text):
+        assert "x" * 200 not in re.sub(r' title="[^"]*"', "", page)
+    assert "end-<wbr>of-<wbr>it" in alice.get(at(world)).text
+    assert "x" * 1900 in re.sub(r' title="[^"]*"', "", alice.get(at(world, webhook)).text)
+
+
 def test_charlie_and_audrey_see_nothing_of_it(app: Flask, charlie: FlaskClient, world: World) -> None:
     webhook = hooks.subscribe(world, USUAL)
     delivery_id = given_up(world, webhook)[0]
@@ -138,4 +215,4 @@ def test_the_overview_shows_the_health_of_deliveries_once_there_is_a_webhook(ali
     given_up(world, webhook, 3)
     hooks.happen(world, 2)
     page = visible(alice.get(world.acme).text)
-    assert "Success rate in 24 hours 0% Failing Given up in 24 hours 3 Waiting now 2" in page
+    assert "Success rate in 24 hours 0% Failing Given up 3 Waiting now 2" in page

@@ -6,11 +6,17 @@ import html
 import re
 
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
 from core import clock
+from core.db import db, transaction
+from domain.events.audit import COMMAND_LINE
+from domain.events.delivery import Delivery, DeliveryAttempt, refiring
+from jobs import deliveries
 from tests.jobs import hooks
 from tests.pages.form import send
-from tests.pages.webhooks.rows import OPEN, USUAL, at, given_up, state_of
+from tests.pages.webhooks.rows import OPEN, USUAL, at, given_up, state_of, visible
+from tests.servers.receiver import Receiver
 from tests.world import World
 
 
@@ -32,6 +38,9 @@ def test_the_log_is_filtered_by_its_address(alice: FlaskClient, world: World) ->
     assert found("until=2026-01-05T10:29") == set()
     page = alice.get(f"{here}?state=broken&event=no.event&since=yesterday&until=9999-99-99").text
     assert page.count("tone-warning") >= 4 and "no date and time" in page
+    for name in ("state", "event", "since"):
+        page = alice.get(f"{here}?{name}={'x' * 10_000}").text
+        assert "x" * 200 not in re.sub(r'(value|href|hx-get)="[^"]*"', "", page), "nothing makes the page wide"
 
 
 def test_the_log_goes_by_keys(alice: FlaskClient, world: World) -> None:
@@ -55,8 +64,46 @@ def test_a_failed_delivery_says_what_to_check(alice: FlaskClient, world: World) 
     delivery_id = given_up(world, webhook)[0]
     log, page = alice.get(at(world, webhook)).text, alice.get(at(world, webhook, "deliveries", delivery_id)).text
     assert "The receiver answered with an error: 500" in log
-    assert "Anything but a 2xx counts as a failure." in page
+    assert "The receiver failed while it handled the delivery." in page
     assert "no &lt;b&gt;room&lt;/b&gt;␀" in page and "192.0.2.1" in page
+
+
+def test_where_a_redirect_would_have_led_stands_with_its_attempt_as_text(
+    alice: FlaskClient, world: World, listener: Receiver
+) -> None:
+    listener.answer, listener.location = lambda got: 301, "https://elsewhere.example.com/<b>?a=1"
+    webhook = hooks.subscribe(world, listener.url)
+    hooks.happen(world)
+    deliveries.drain()
+    page = alice.get(at(world, webhook, "deliveries", hooks.rows(webhook)[0].id)).text
+    assert "It leads to: https://elsewhere.example.com/<b>?a=1" in visible(page.replace("<wbr>", ""))
+    assert 'href="https://elsewhere' not in page and "/<b>" not in page and len(listener.got) == 1
+
+
+def test_a_new_round_begins_without_the_error_of_the_last_one(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    delivery_id = given_up(world, webhook)[0]
+    here = at(world, webhook, "deliveries", delivery_id)
+    with transaction():
+        refiring.refire(world.account_id, delivery_id, COMMAND_LINE)
+    page = alice.get(here).text
+    assert "Round 2: no attempt yet" in page and "The receiver answered with an error" in page
+    assert "The receiver failed while it handled" not in page and 'class="notice tone-' not in page
+    log = alice.get(at(world, webhook), headers={"HX-Request": "true"}).text.split('id="delivery-log"')[1]
+    assert "Round 2, no attempt yet" in log and "answered with an error" not in log
+    with transaction():
+        db.session.get_one(Delivery, delivery_id).attempts = 1
+    assert "Round 2: 1 attempt" in alice.get(here).text and "The receiver failed while" in alice.get(here).text
+
+
+def test_an_attempt_tells_its_seconds_and_no_number_of_a_machine(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    delivery_id = given_up(world, webhook)[0]
+    with transaction():
+        attempt = db.session.scalars(select(DeliveryAttempt).where(DeliveryAttempt.delivery_id == delivery_id)).one()
+        attempt.at = clock.instant("2026-01-05T10:30Z") + 7_000
+    page = alice.get(at(world, webhook, "deliveries", delivery_id)).text
+    assert "10:30:07" in page and str(attempt.at) not in page
 
 
 def test_a_delivery_is_found_under_its_own_webhook_alone(alice: FlaskClient, world: World) -> None:

@@ -111,8 +111,25 @@ def test_a_time_range_is_sent_again_once_its_number_was_seen(alice: FlaskClient,
     assert "Enter both times" in sent(until="") and "must come after" in sent(until="2026-01-05T09:00")
     assert "There is no event" in sent(event="no.event")
     assert "Nothing was given up in that time." in sent(event="campaign.created")
+    answer = send(alice, f"{here}/again/range", page=here, follow=False, **{**span, "until": "2026-01-05T09:00"})
+    assert answer.location.endswith("#again-until")
+    wrong = sent(until="2026-01-05T09:00")
+    assert wrong.index('id="range"') < wrong.index('id="again-until-error"'), "in the card of the form"
+    assert 'aria-invalid="true" aria-describedby="again-until-error"' in wrong
     kept = sent(until="2026-01-05T10:01")
     assert "Nothing was given up" in kept and 'value="2026-01-05T10:01"' in kept
     assert "Send 2 deliveries again?" in sent()
     assert "2 deliveries are sent again." in sent(confirmed="1")
     assert [state_of(each) for each in inside + outside] == ["queued", "queued", "exhausted"]
+
+
+def test_what_an_inactive_webhook_is_sent_again_waits_and_the_page_says_so(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    ids = given_up(world, webhook, 3)
+    hooks.change(world, webhook, "set_active", False)
+    here = at(world, webhook)
+    one = send(alice, f"{here}/deliveries/{ids[0]}/again", page=here, confirmed="1").text
+    assert "1 delivery waits: it is sent once this webhook is active again." in one and "is sent again." not in one
+    more = send(alice, f"{here}/again", page=here, chosen=ids[1:], confirmed="1").text
+    assert "2 deliveries wait: they are sent once this webhook is active again." in more
+    assert [state_of(each) for each in ids] == ["queued"] * 3

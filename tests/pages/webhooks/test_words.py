@@ -20,6 +20,14 @@ def test_every_finding_error_refusal_and_group_has_words(app: Flask) -> None:
     assert set(SENTENCES) >= set(resolve.URL_REFUSAL_CODES)
 
 
+def test_each_no_of_a_receiver_has_its_own_thing_to_check(app: Flask) -> None:
+    with app.test_request_context():
+        said = [words.check("BAD_STATUS", status) for status in (401, 403, 404, 405, 410, 413, 418, 429, 503)]
+        assert len(set(said)) == len(said)
+        assert words.check("BAD_STATUS", 500) == words.check("BAD_STATUS", 503)
+        assert words.check("BAD_STATUS", 418) == str(words.ERRORS["BAD_STATUS"][1]) == words.check("BAD_STATUS")
+
+
 def test_a_share_never_claims_more_than_it_was_and_is_written_as_the_language_writes_it(app: Flask) -> None:
     with app.test_request_context():
         assert [words.share(each) for each in (None, 0.0, 0.5, 0.9996, 1.0)] == ["—", "0%", "50%", "99.9%", "100%"]
