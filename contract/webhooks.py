@@ -23,7 +23,7 @@ class WebhookSubscription(TypedDict):
     url: str
     events: list[str]
     isActive: bool
-    deliveryFailureCount: Annotated[int, Field(description="Deliveries given up after their last attempt.")]
+    deliveryFailureCount: Annotated[int, Field(description="How often a delivery was given up. It never resets.")]
     signed: bool
     createdAt: EpochMs
     updatedAt: EpochMs

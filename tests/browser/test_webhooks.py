@@ -16,6 +16,11 @@ from tests.browser.live import Live
 from tests.servers.receiver import Receiver, receiver
 
 SOON_MS = 20_000
+# In the viewport, and under no bar that sticks to its top.
+IS_IN_SIGHT = """element => {
+  const {x, y, width, height} = element.getBoundingClientRect();
+  return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}"""
 
 
 @pytest.fixture
@@ -86,6 +91,7 @@ def test_what_was_given_up_is_ticked_and_sent_again_under_its_id(
     expect(tick).to_be_checked()
     listener.answer = lambda got: 200
     page.get_by_role("button", name="Send the ticked ones again").click()
+    expect(page.get_by_role("dialog", name="Are you sure?")).to_contain_text("Send 1 delivery again?")
     page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name="Send again").click()
     expect(page.get_by_text("1 delivery is sent again.")).to_be_visible()
     expect(page.locator("#delivery-log")).to_contain_text("Accepted", timeout=SOON_MS)
@@ -136,6 +142,46 @@ def test_without_scripts_a_webhook_is_deleted_once_the_consequence_was_read(
     expect(page.get_by_text("This cannot be taken back.")).to_be_visible()
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_text("is deleted. Its log stays.")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_what_is_wrong_with_a_time_range_stands_in_sight_at_its_field(
+    live: Live, open_page: Open, listener: Receiver, scripts: bool
+) -> None:
+    page = open_page("Alice", java_script_enabled=scripts)
+    register(live, page, listener.url)
+    page.locator("#again-since").fill("2026-01-05T12:00")
+    page.locator("#again-until").fill("2026-01-05T11:00")
+    page.get_by_role("button", name="Continue").click()
+    expect(page.locator("#again-until-error")).to_have_text("The end must come after the start.")
+    for each in ("#again-until", "#again-until-error"):
+        assert page.locator(each).evaluate(IS_IN_SIGHT), each
+    expect(page.locator("#again-until")).to_be_focused()
+    expect(page.locator("#again-until")).to_have_accessible_description("The end must come after the start.")
+    expect(page.locator("#again-since")).to_have_value("2026-01-05T12:00")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_secret_beside_a_mistake_is_asked_for_again_and_not_lost_in_silence(
+    live: Live, open_page: Open, scripts: bool
+) -> None:
+    page = open_page("Alice", java_script_enabled=scripts)
+    fill_in(live, page, "ftp://hooks.example.com/")
+    page.get_by_label("Secret").fill("a secret that was typed")
+    page.get_by_role("button", name="Register").click()
+    expect(page.locator("#url")).to_have_value("ftp://hooks.example.com/")
+    expect(page.get_by_label("user.profile.updated")).to_be_checked()
+    expect(page.locator("#secret")).to_have_value("")
+    expect(page.locator("#secret")).to_have_accessible_description(re.compile("Enter the secret again"))
+
+
+def test_a_long_filter_and_a_long_url_make_no_page_wide(live: Live, open_page: Open, listener: Receiver) -> None:
+    page = open_page("Alice")
+    register(live, page, f"{listener.url}/{'x' * 1900}")
+    log = page.url
+    for address in (log, f"{log}?event={'y' * 10_000}", f"{live.acme}/webhooks", f"{live.acme}/audit"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
 
 
 def fill_in(live: Live, page: Page, url: str) -> None:
