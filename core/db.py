@@ -7,6 +7,7 @@ transaction begins with `BEGIN IMMEDIATE` and a reading one with `BEGIN`, which 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -19,14 +20,18 @@ from flask import Flask
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import BigInteger, Connection, Dialect, Engine, MetaData, Text, event, make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
+from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.types import TypeDecorator
 
 from core.json_text import as_text, from_text
 from core.write_turn import WriteTurn
 
 LOCK_WAIT_SECONDS = 5
+# A connection that was in use so lately is not asked first whether it lives.
+PING_AFTER_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -92,6 +97,8 @@ def init_app(app: Flask, database_url: str, sqlite_cache_mib: int) -> None:
     with app.app_context():
         if database_url.startswith("sqlite"):
             _use_own_transactions(db.engine, sqlite_cache_mib)
+        else:
+            _ping_what_rested(db.engine)
 
 
 @contextmanager
@@ -208,11 +215,35 @@ def _engine_options(database_url: str) -> dict[str, Any]:
     if database_url.startswith("sqlite"):
         return {"connect_args": {"isolation_level": None, "timeout": LOCK_WAIT_SECONDS}}
     return {
-        "pool_pre_ping": True,
         "pool_size": 10,
         "max_overflow": 20,
         "connect_args": {"connect_timeout": 5, "options": f"-c lock_timeout={LOCK_WAIT_SECONDS * 1000}"},
     }
+
+
+def _ping_what_rested(engine: Engine) -> None:
+    """A connection that rested may have lost its server; then it and its like are opened anew.
+
+    The pool's own ping asks at each use, which is a round trip more for every transaction.
+    """
+
+    def rests(_connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info["rests_since"] = time.monotonic()
+
+    def wakes(connection: DBAPIConnection, record: ConnectionPoolEntry, _fairy: Any) -> None:
+        rested = time.monotonic() - record.info.get("rests_since", time.monotonic())
+        if rested > PING_AFTER_SECONDS and not _lives(engine.dialect, connection):
+            raise InvalidatePoolError
+
+    event.listen(engine, "checkin", rests)
+    event.listen(engine, "checkout", wakes)
+
+
+def _lives(dialect: Dialect, connection: DBAPIConnection) -> bool:
+    try:
+        return dialect.do_ping(connection)
+    except dialect.loaded_dbapi.Error:
+        return False
 
 
 def _use_own_transactions(engine: Engine, cache_mib: int) -> None:

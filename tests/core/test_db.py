@@ -1,8 +1,9 @@
 import resource
 from pathlib import Path
 
+import psycopg
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from core.db import db, on_commit, storage_trouble, transaction
@@ -48,6 +49,21 @@ def test_a_transaction_reads_afresh_what_was_read_before(app):
         elsewhere.execute(Account.__table__.update().values(name="After"))
     with transaction():
         assert kept.name == "After"
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True, scope="session")
+def test_a_connection_that_lost_its_server_while_it_rested_is_opened_anew(app, monkeypatch):
+    lost = _server_of_the_connection()
+    with psycopg.connect(db.engine.url.set(drivername="postgresql").render_as_string(False), autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 10000)", [lost])
+    monkeypatch.setattr("core.db.PING_AFTER_SECONDS", 0.0)
+    assert _server_of_the_connection() != lost
+
+
+def _server_of_the_connection():
+    server = db.session.scalar(text("SELECT pg_backend_pid()"))
+    db.session.remove()
+    return server
 
 
 def test_a_database_that_cannot_be_opened_for_want_of_room_is_a_full_disk(tmp_path: Path):
