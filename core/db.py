@@ -215,6 +215,7 @@ def _engine_options(database_url: str) -> dict[str, Any]:
     if database_url.startswith("sqlite"):
         return {"connect_args": {"isolation_level": None, "timeout": LOCK_WAIT_SECONDS}}
     return {
+        "pool_use_lifo": True,  # few connections are used often, rather than many seldom
         "pool_size": 10,
         "max_overflow": 20,
         "connect_args": {"connect_timeout": 5, "options": f"-c lock_timeout={LOCK_WAIT_SECONDS * 1000}"},
