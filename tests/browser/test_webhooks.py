@@ -10,9 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from blueprints.admin.webhooks import receiver as kit
+from core.db import db
 from tests.browser import axe
 from tests.browser.conftest import Open
 from tests.browser.live import Live
+from tests.jobs import hooks
 from tests.servers.receiver import Receiver, receiver
 
 SOON_MS = 20_000
@@ -159,6 +161,20 @@ def test_what_is_wrong_with_a_time_range_stands_in_sight_at_its_field(
     expect(page.locator("#again-until")).to_be_focused()
     expect(page.locator("#again-until")).to_have_accessible_description("The end must come after the start.")
     expect(page.locator("#again-since")).to_have_value("2026-01-05T12:00")
+
+
+def test_deleted_webhooks_are_turned_page_by_page(live: Live, open_page: Open) -> None:
+    with live.app.app_context():
+        for number in range(21):
+            hooks.change(live.world, hooks.subscribe(live.world, f"https://hooks.example.com/{number}"), "delete")
+        db.session.remove()
+    page = open_page("Alice")
+    page.goto(f"{live.acme}/webhooks")
+    gone = page.locator("#deleted a[href*='/whk_']")
+    expect(gone).to_have_count(20)
+    page.get_by_role("link", name="Next page").click()
+    expect(gone).not_to_have_count(20)
+    assert gone.count() >= 1 and "page=2" in page.url
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])

@@ -58,7 +58,7 @@ def index(account_id: str) -> str:
     health = questions.health(account_id)
     return show(
         "webhooks/page.html",
-        "webhooks/_list.html",
+        "webhooks/_lists.html",
         subscriptions=found,
         health=health,
         standing=words.standing([health[each.id] for each in found]),
