@@ -238,9 +238,7 @@ class Drain:
         )
         if sent.error == "NO_RESOURCES":
             return GivenBack(claim, NO_RESOURCES_WAIT_MS)
-        return Outcome(
-            claim, at, sent.milliseconds, sent.status, sent.error, sent.answer, sent.address, sent.location
-        )
+        return Outcome(claim, at, sent.milliseconds, sent.status, sent.error, sent.answer, sent.address, sent.location)
 
 
 def ladder_of(settings: Settings) -> Ladder:
