@@ -43,7 +43,7 @@ def test(account_id: str, subscription_id: str) -> Any:
     if made or sent.state == "queued":
         flash(_("A test is on its way."), "success")
     else:
-        flash(_("This test was sent before."), "info")
+        flash(_("The form was sent twice, and sent this test once."), "info")
     return _to_delivery(account_id, subscription_id, sent.id)
 
 

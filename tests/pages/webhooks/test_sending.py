@@ -49,7 +49,7 @@ def test_a_test_pressed_twice_is_one(alice: FlaskClient, world: World, listener:
     assert all("A test is on its way." in page.text for page in pages)
     assert deliveries.drain() == 1
     late = send(alice, at(world, webhook, "test"), page=at(world, webhook), form_key=key)
-    assert "This test was sent before." in late.text and "Accepted" in late.text
+    assert "The form was sent twice, and sent this test once." in late.text and "Accepted" in late.text
     next_key = form_key(alice.get(at(world, webhook)).text)
     other = send(alice, at(world, webhook, "test"), page=at(world, webhook), form_key=next_key)
     assert other.request.path != late.request.path
