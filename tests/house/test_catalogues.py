@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,21 @@ def test_placeholders_and_tags_are_kept(locale: str) -> None:
         if form and not same_marks(source, form, message.pluralizable)
     ]
     assert not found, listed(found)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_sentence_can_be_filled_in(locale: str) -> None:
+    """A bare `%` breaks the page that says it."""
+    found = [form for message in messages(locale) for form in forms(message) if not can_be_filled_in(form)]
+    assert not found, listed(found)
+
+
+def can_be_filled_in(sentence: str) -> bool:
+    try:
+        sentence % defaultdict(int)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 @pytest.mark.parametrize("locale", TRANSLATED)
