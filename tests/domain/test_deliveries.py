@@ -13,7 +13,8 @@ from sqlalchemy.exc import IntegrityError
 from core import clock
 from core.db import db, transaction
 from core.errors import NotFound
-from domain.events.delivery import claiming, questions, record, tally
+from domain.events.audit import COMMAND_LINE
+from domain.events.delivery import claiming, questions, record, refiring, tally
 from domain.events.delivery.questions import Wanted
 from domain.events.delivery.record import Occurrence
 from domain.events.delivery.results import Ladder, Outcome, settle
@@ -177,6 +178,29 @@ def test_health_tells_how_the_latest_went(world: World) -> None:
     assert (health[new].success_rate, health[new].last_sent_at, health[new].waiting) == (None, None, 0)
     assert questions.health(world.account_id, well).keys() == {well}
     assert questions.health(world.other_account_id) == {}
+
+
+def test_health_is_of_what_was_sent_last_however_much_waits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "LATEST", 3)
+    webhook = hooks.subscribe(world, URL)
+    hooks.happen(world, 1)
+    send(world)
+    hooks.happen(world, 5)
+    found = questions.health(world.account_id)[webhook]
+    assert (found.success_rate, found.settled, found.last_status, found.waiting) == (1.0, 1, 200, 5)
+
+
+def test_health_is_of_what_was_sent_last_however_old_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(questions, "LATEST", 3)
+    webhook = hooks.subscribe(world, URL)
+    hooks.happen(world, 5)
+    send(world, 500, ladder=Ladder(1, [0]))
+    assert questions.health(world.account_id)[webhook].is_failing
+    with transaction():
+        refiring.refire(world.account_id, hooks.rows(webhook)[0].id, COMMAND_LINE)
+    send(world)
+    found = questions.health(world.account_id)[webhook]
+    assert (found.is_failing, found.success_rate, found.given_up) == (False, 1 / 3, 4)
 
 
 def test_operators_see_what_waits(world: World) -> None:

@@ -61,7 +61,7 @@ def index(account_id: str) -> str:
         "webhooks/_lists.html",
         subscriptions=found,
         health=health,
-        standing=words.standing([health[each.id] for each in found]),
+        standing=words.standing([health[each.id] for each in found if each.is_active]),
         twins=_twins(found),
         deleted=_deleted(account_id),
         words=words,

@@ -205,7 +205,9 @@ def broken(name: str) -> Markup:
 
 
 def standing(health: Collection[Health]) -> tuple[str, str]:
-    """How an account's webhooks stand, in a sentence with its tone: what was sent last decides."""
+    """How the webhooks that are switched on stand, in a sentence with its tone: what was sent last decides."""
+    if not health:
+        return _("Every webhook is switched off, so nothing is sent."), "info"
     failing = sum(each.is_failing for each in health)
     if failing:
         said = ngettext(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import undefer
 
 from core.db import db
@@ -14,7 +14,7 @@ from core.errors import NotFound
 from core.ids import is_id
 
 from ..subscription import Subscription
-from .record import Delivery, DeliveryAttempt, queued_between
+from .record import SENT, Delivery, DeliveryAttempt, queued_between
 
 # Health looks at this many of a subscription's latest deliveries.
 LATEST = 100
@@ -138,9 +138,11 @@ def health(account_id: str, subscription_id: str | None = None) -> dict[str, Hea
 
 
 def _latest() -> Any:
+    """What was sent last, which is not what was queued last: thousands may wait, or old ones be sent again."""
     query = select(Delivery.id, Delivery.state, Delivery.last_sent_at, Delivery.last_status, Delivery.last_error)
-    newest_first = query.where(Delivery.subscription_id == Subscription.id).order_by(Delivery.id.desc())
-    return newest_first.limit(LATEST).correlate(Subscription).subquery()
+    sent = query.where(Delivery.subscription_id == Subscription.id, text(SENT))
+    latest_first = sent.order_by(Delivery.last_sent_at.desc(), Delivery.id.desc())
+    return latest_first.limit(LATEST).correlate(Subscription).subquery()
 
 
 def _settled_as(state: str) -> Any:
@@ -150,8 +152,8 @@ def _settled_as(state: str) -> Any:
 
 def _of_the_last_sent(name: str) -> Any:
     latest = _latest()
-    sent = select(latest.c[name]).where(latest.c.last_sent_at.is_not(None))
-    return sent.order_by(latest.c.last_sent_at.desc(), latest.c.id.desc()).limit(1).scalar_subquery()
+    latest_first = select(latest.c[name]).order_by(latest.c.last_sent_at.desc(), latest.c.id.desc())
+    return latest_first.limit(1).scalar_subquery()
 
 
 def _standing_as(state: str) -> Any:

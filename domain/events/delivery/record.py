@@ -36,6 +36,7 @@ ROWS_AT_ONCE = 5_000
 
 # A question finds an index of its own rows alone where it says these conditions word for word.
 QUEUED = "state = 'queued'"
+SENT = "last_sent_at IS NOT NULL"
 LEASED = "lease_until > 0"
 FIRST_ATTEMPT = f"{QUEUED} AND lease_until = 0 AND attempts = 0"
 RETRY = f"{QUEUED} AND lease_until = 0 AND attempts > 0"
@@ -85,6 +86,8 @@ class Delivery(Model):
         Index("ix_delivery_log", "subscription_id", "id", "created_at"),
         Index("ix_delivery_log_by_state", "subscription_id", "state", "id", "event", "created_at"),
         Index("ix_delivery_log_by_event", "subscription_id", "event", "id", "state", "created_at"),
+        # What was sent, in the order of its last attempt.
+        _index_where("ix_delivery_sent", "subscription_id", "last_sent_at", "id", where=SENT),
         # What is to be done, in the order in which it is done. What is settled stands in none of them.
         _index_where("ix_delivery_queued", "due_at", where=QUEUED),
         _index_where("ix_delivery_first_attempts", "subscription_id", "due_at", where=FIRST_ATTEMPT),

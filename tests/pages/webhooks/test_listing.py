@@ -153,6 +153,15 @@ def test_the_list_begins_with_how_many_fail_now(alice: FlaskClient, world: World
     assert "1 of 3 webhooks fails now" in alice.get(at(world)).text
 
 
+def test_a_webhook_that_is_switched_off_does_not_fail_now(alice: FlaskClient, world: World) -> None:
+    failing, silent = (hooks.subscribe(world, f"{USUAL}/{each}", "campaign.created") for each in (1, 2))
+    given_up(world, failing, name="campaign.created")
+    hooks.change(world, failing, "set_active", False)
+    assert "Nothing was sent yet." in alice.get(at(world)).text
+    hooks.change(world, silent, "set_active", False)
+    assert "Every webhook is switched off, so nothing is sent." in alice.get(at(world)).text
+
+
 def test_the_number_given_up_is_the_number_of_its_rows(alice: FlaskClient, world: World) -> None:
     webhook = hooks.subscribe(world, USUAL)
     ids = given_up(world, webhook, 3)
