@@ -13,7 +13,7 @@ from core import clock
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 PATTERN = re.compile(r"[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
-# By the milliseconds that a burst borrows, or by as much as a clock was set back.
+# By the milliseconds that a burst borrows, or by as much as a clock was set back: so far, and no further.
 _MAY_RUN_AHEAD_MS = clock.DAY_MS
 
 _PAIRS = [high + low for high in ALPHABET for low in ALPHABET]
@@ -50,10 +50,14 @@ def is_id(text: str, prefix: str) -> bool:
 
 
 def _take_places(ms: int, count: int) -> int:
-    """The first of so many places in a row; after 4,096 places the next millisecond is borrowed."""
+    """The first of so many places in a row; after 4,096 places the next millisecond is borrowed.
+
+    Where the clock was set back by more than ids may run ahead, they begin anew at its time.
+    """
     global _last
     with _lock:
-        first = max(_last + 1, ms << 12)
+        is_near = _last >> 12 <= ms + _MAY_RUN_AHEAD_MS
+        first = max(_last + 1, ms << 12) if is_near else ms << 12
         _last = first + count - 1
         return first
 

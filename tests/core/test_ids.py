@@ -36,3 +36,11 @@ def test_an_id_is_a_version_7_uuid_of_its_creation():
     as_uuid = UUID(int=value)
     assert (as_uuid.version, as_uuid.variant, value >> 80) == (7, RFC_4122, at)
     assert first_of("par", at) < made < first_of("par", at + 1)
+
+
+def test_ids_follow_a_clock_that_is_set_back_by_more_than_they_may_run_ahead():
+    now = clock.now_ms()
+    new_id("par", now + 3 * clock.DAY_MS)
+    near = new_id("par", now + 2 * clock.DAY_MS)
+    assert near > first_of("par", now + 3 * clock.DAY_MS)
+    assert first_of("par", now) < new_id("par", now) < first_of("par", now + 1)
