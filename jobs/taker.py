@@ -44,6 +44,17 @@ LARGEST_MIB = 350
 log = structlog.get_logger(__name__)
 
 
+class _Words(logging.Handler):
+    """What RQ says, as lines of our log. That Redis is away is no fault in the program: it is told without traceback,
+    wherever RQ met it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        traced = record.exc_info if error and not isinstance(error, RedisError) else None
+        name = type(error).__name__ if error else None
+        log.log(record.levelno, "queue_worker", said=record.getMessage(), error=name, exc_info=traced)
+
+
 class Taker(SimpleWorker):
     """Runs each job in the app's context, and stops quickly: every job can be repeated from its row."""
 
@@ -85,8 +96,7 @@ class Taker(SimpleWorker):
 
 def run(app: Flask) -> int:
     """Take jobs until SIGTERM or SIGINT."""
-    for name in ("rq.worker", "rq.job"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    _hear_rq()
     redis = connection_for_worker(app.config["SETTINGS"])
     # The client's own retries would hold up a stop for seconds; this loop retries instead.
     redis.set_retry(Retry(NoBackoff(), 0))
@@ -111,6 +121,15 @@ def _take(app: Flask, redis: Redis) -> bool:
     finally:
         _leave_when_told()  # RQ leaves its own handlers, of a worker that is no more
     return taker is not None and taker.leaving
+
+
+def _hear_rq() -> None:
+    words = _Words()
+    for name in ("rq.worker", "rq.job"):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.WARNING)
+        logger.propagate = False
+        logger.handlers = [words]
 
 
 def _cut() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import time_machine
 from flask import Flask, g
 from flask.testing import FlaskClient
 
 from app import create_app
+from core import clock
 from core.db import Model, db, transaction
 from core.i18n import compile_catalogues
 from core.settings import Settings
@@ -116,6 +118,15 @@ def _install(database_url: str, shared_valkey: Valkey, tmp_path_factory: pytest.
 def _forget_the_last_request() -> None:
     # The requests of one test share the test's app context, and with it `g`, where the signed-in person is made_once.
     vars(g).clear()
+
+
+@pytest.fixture
+def one_window() -> Iterator[None]:
+    """Limits count in windows that follow the clock, of a minute or a quarter of an hour: here none ends meanwhile."""
+    quarter_of_an_hour = 15 * 60
+    begun = clock.now_ms() // 1000 // quarter_of_an_hour * quarter_of_an_hour
+    with time_machine.travel(begun, tick=True):
+        yield
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ def test_a_token_in_the_query_string_is_no_token(app, world):
     assert app.test_client().get(f"{world.v2}/campaigns?token={plain}&access_token={plain}").status_code == 401
 
 
+@pytest.mark.usefixtures("one_window")
 def test_the_steps_come_in_their_order(app, world):
     narrow = worlds.token(app, world, "contacts:read", per_minute=1)
     foreign = Caller(app, f"/api/v2/public/accounts/{world.other_account_id}", narrow)

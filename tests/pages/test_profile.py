@@ -167,6 +167,7 @@ def test_a_password_that_will_not_do_is_refused_and_nothing_ends(
     assert alice.get("/me/profile").status_code == 200
 
 
+@pytest.mark.usefixtures("one_window")
 def test_guessing_the_current_password_is_throttled(alice: FlaskClient) -> None:
     fields = {"current": "wrong", "password": NEW, "again": NEW}
     answers = [send(alice, "/me/password", **fields).status_code for _ in range(11)]

@@ -152,6 +152,7 @@ def test_a_session_that_is_over_sends_an_htmx_call_to_the_sign_in_page(stranger:
     assert not answer.text
 
 
+@pytest.mark.usefixtures("one_window")
 def test_after_ten_tries_one_address_waits_at_one_account(app: Flask, world: World) -> None:
     client = app.test_client()
     tries = [sign_in(client, "alice@example.com", "wrong").status_code for _ in range(11)]
@@ -171,12 +172,14 @@ def test_the_wait_is_over_with_the_quarter_of_an_hour(app: Flask, world: World) 
         assert sign_in(client, "alice@example.com", PASSWORD).status_code == 302
 
 
+@pytest.mark.usefixtures("one_window")
 def test_an_address_that_tries_many_accounts_waits(app: Flask, world: World) -> None:
     client = app.test_client()
     answers = [sign_in(client, f"person{number}@example.com", "wrong").status_code for number in range(61)]
     assert answers == [401] * 60 + [429]
 
 
+@pytest.mark.usefixtures("one_window")
 def test_strangers_cannot_keep_a_person_out_of_the_usual_browser(app: Flask, world: World) -> None:
     usual = app.test_client()
     assert sign_in(usual, "alice@example.com", PASSWORD).status_code == 302
@@ -193,6 +196,7 @@ def test_a_right_password_does_not_count(app: Flask, world: World) -> None:
     assert answers == {302}
 
 
+@pytest.mark.usefixtures("one_window")
 def test_the_throttle_counts_without_the_queue_too(app: Flask, world: World) -> None:
     breaker = app.extensions["assessor_queue"].breaker
     breaker._open_until = 2**60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -39,6 +40,26 @@ class Told(taker.Taker):
         time.sleep(60)
 
 taker.Taker = Told
+sys.exit(taker.run(create_app()))
+"""
+
+# A taker that finds Redis away between two jobs, once.
+AWAY_BETWEEN_JOBS = """
+import sys
+from redis.exceptions import ConnectionError
+from app import create_app
+from jobs import taker
+
+class Cut(taker.Taker):
+    cuts = 1
+
+    def check_for_suspension(self, burst):
+        if Cut.cuts:
+            Cut.cuts -= 1
+            raise ConnectionError("reset by peer")
+        super().check_for_suspension(burst)
+
+taker.Taker = Cut
 sys.exit(taker.run(create_app()))
 """
 
@@ -111,4 +132,18 @@ def test_told_while_its_queue_is_away_a_taker_ends_well(parts: Parts, own_valkey
     own_valkey.stop()
     wait_for(lambda: "edis" in parts.said())
     stop_in_time(taker, 5)
+    assert "Traceback" not in parts.said()
+
+
+@on_sqlite
+def test_an_outage_between_two_jobs_is_a_line_in_the_log_and_the_taker_goes_on(
+    parts: Parts, world: World, hook: Receiver
+) -> None:
+    hooks.subscribe(world, hook.url)
+    parts.run(["-c", AWAY_BETWEEN_JOBS])
+    wait_for(lambda: "ConnectionError" in parts.said())
+    hooks.happen(world, 2)
+    wait_for(all_accepted)
+    lines = [json.loads(line) for line in parts.said().splitlines()]
+    assert [line["error"] for line in lines if line["event"] == "queue_worker"] == ["ConnectionError"]
     assert "Traceback" not in parts.said()
