@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from flask import Flask
 
-from . import access, faces, language, page, security, sessions
+from . import access, faces, language, nul, page, security, sessions
 from .mounted import MOUNTED
 
 
 def init_app(app: Flask) -> None:
     """Mount every blueprint, closed by default, with error pages and the headers of a careful site."""
+    nul.init_app(app)
     security.init_app(app)
     language.init_app(app)
     access.init_app(app)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
@@ -10,8 +10,9 @@ from flask import request
 from flask_babel import lazy_gettext as lazy
 from flask_wtf import FlaskForm
 from werkzeug.datastructures import MultiDict
-from wtforms import DateTimeLocalField
+from wtforms import DateTimeLocalField, HiddenField
 
+from blueprints import nul
 from blueprints.sentences import sentence
 from core import clock
 from core.errors import Refused
@@ -25,6 +26,16 @@ class Form(FlaskForm):
             if formdata is None or isinstance(formdata, MultiDict):
                 return formdata
             return request.form if form.is_submitted() else None
+
+    def validate(self, extra_validators: Mapping[str, Sequence[Any]] | None = None) -> bool:
+        """Whether the form may go on; a NUL that somebody pasted is said where it stood, whatever else is wrong."""
+        is_valid = bool(super().validate(extra_validators))
+        told = [(field, nul.problem(field.name)) for field in self if not isinstance(field, HiddenField)]
+        for field, problem in told:
+            if problem is not None:
+                field.errors = [problem]
+                is_valid = False
+        return is_valid
 
 
 class UtcTimeField(DateTimeLocalField):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response, abort, request
-
-from .api.answers import is_api
+from flask import Flask, Response, request
 
 POLICY = "; ".join(
     (
@@ -19,19 +17,8 @@ POLICY = "; ".join(
 
 
 def init_app(app: Flask) -> None:
-    app.before_request(_refuse_nul)
     app.after_request(_harden)
     app.url_map.merge_slashes = False
-
-
-def _refuse_nul() -> None:
-    """No database can hold a NUL character; an address or a form with one was not made by a person."""
-    if "\0" in request.path or (not is_api(request.path) and _has_nul()):
-        abort(400)
-
-
-def _has_nul() -> bool:
-    return any("\0" in value for values in (request.args, request.form) for _, value in values.items(multi=True))
 
 
 def _harden(response: Response) -> Response:

@@ -78,12 +78,13 @@ def new_credential() -> str:
 def mint_credential() -> Any:
     """Mint a token. Its plaintext is on this answer alone: in no address, no cookie and no log."""
     form = _mint_form()
+    if not form.validate():
+        return _refused(form)
     try:
         minted = once(lambda: _mint(form), lambda: _minted_by(form) is not None)
     except Refused as refused:
         refuse(form, refused, {})
-        # htmx swaps 422 and nothing else of the four hundreds.
-        return _form(form), 422 if is_fragment() else 400
+        return _refused(form)
     if minted is None:
         return render_template("console/credential_minted.html", token=_minted_by(form), plaintext=None), 409
     token, plaintext = minted
@@ -117,6 +118,11 @@ def _mint_form() -> MintForm:
     form.accounts.choices = [(account.id, account.name) for account in accounts.all_accounts()]
     form.scopes.choices = [(scope, scope) for scope in SCOPES]
     return form
+
+
+def _refused(form: MintForm) -> Any:
+    # htmx swaps 422 and nothing else of the four hundreds.
+    return _form(form), 422 if is_fragment() else 400
 
 
 def _form(form: MintForm) -> str:

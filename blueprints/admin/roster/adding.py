@@ -112,7 +112,7 @@ def _who_stands_there(error: Exception) -> str | None:
 
 
 def _shown(campaign: Campaign, tab: str, forms: dict[str, AddingForm], known: str | None = None) -> Any:
-    search = request.values.get("q", "").replace("\0", "").strip()[:200]
+    search = request.values.get("q", "").strip()[:200]
     contact = _contact(request.values.get("contact") or forms["contact"]["contact_id"].data)
     if contact is not None and request.method == "GET":
         forms["contact"]["contact_id"].data = contact.id

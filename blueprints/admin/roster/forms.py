@@ -21,7 +21,7 @@ FIELDS = {"email": "email", **NAMES, "language": "language"}
 
 
 def _text(value: str | None) -> str:
-    return (value or "").replace("\0", "").strip()
+    return (value or "").strip()
 
 
 class _Form(Form):

@@ -103,7 +103,7 @@ def asked_for(words: Vocabulary) -> Asked:
         status=_one_of(PARTICIPANT_STATUSES, args.get("status")),
         language=_one_of((*LANGUAGES, "none"), args.get("language")),
         organisation_id=_one_of(tuple(words.organisations), args.get("organisation")),
-        search=args.get("q", "").replace("\0", "").strip()[:LONGEST_SEARCH],
+        search=args.get("q", "").strip()[:LONGEST_SEARCH],
     )
     order = args.get("sort", "name")
     sort = _one_of(get_args(Sort), order.removeprefix("-"))

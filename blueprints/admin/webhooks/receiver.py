@@ -12,6 +12,7 @@ from typing import Any
 from flask import request
 from flask_babel import gettext as _
 
+from blueprints import nul
 from blueprints.access import allow
 from blueprints.page import show
 from core import clock, ids
@@ -78,6 +79,9 @@ def check(account_id: str) -> Any:
 
 def _problems(captured: Captured) -> dict[str, str]:
     """What stands in the way of reading it, by field."""
+    had_nul = {name: said for name in ("headers", "body", "secret") if (said := nul.problem(name))}
+    if had_nul:
+        return had_nul
     if not captured.headers.strip() and not captured.body.strip():
         return {"headers": _("Paste the headers and the body of a request first.")}
     if len(captured.headers) + len(captured.body) + len(captured.secret) > LONGEST_CAPTURED:
