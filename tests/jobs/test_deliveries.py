@@ -183,10 +183,10 @@ def test_a_slow_receiver_does_not_hold_back_the_others(settings: Settings, world
         hooks.subscribe(world, hook.url)
         hooks.happen(world, 100, "file.deleted")
         hooks.happen(world, 100)
-        began = time.time()
         deliveries.drain()
         assert len(slow.got) == len(hook.got) == 100
-    assert max(got.at for got in hook.got) - began < 1.0
+    last_fast = max(got.at for got in hook.got)
+    assert sum(got.at < last_fast for got in slow.got) < 50
 
 
 def test_what_waits_goes_when_the_subscription_is_active_again(

