@@ -18,6 +18,14 @@ OrganisationId = Annotated[str, Field(pattern="^org_[0-9a-z]{26}$", description=
 ContactId = Annotated[str, Field(pattern="^con_[0-9a-z]{26}$", description="An opaque id, `con_...`.")]
 UserId = Annotated[str, Field(pattern="^usr_[0-9a-z]{26}$", description="An opaque id, `usr_...`.")]
 SubscriptionId = Annotated[str, Field(pattern="^whk_[0-9a-z]{26}$", description="An opaque id, `whk_...`.")]
+AssessmentId = Annotated[str, Field(pattern="^asm_[0-9a-z]{26}$", description="An opaque id, `asm_...`.")]
+SubmissionId = Annotated[str, Field(pattern="^sub_[0-9a-z]{26}$", description="An opaque id, `sub_...`.")]
+ExportId = Annotated[str, Field(pattern="^exp_[0-9a-z]{26}$", description="An opaque id, `exp_...`.")]
+CommunicationId = Annotated[str, Field(pattern="^com_[0-9a-z]{26}$", description="An opaque id, `com_...`.")]
+MessageTemplateId = Annotated[str, Field(pattern="^mtp_[0-9a-z]{26}$", description="An opaque id, `mtp_...`.")]
+RegistrationFormId = Annotated[str, Field(pattern="^frm_[0-9a-z]{26}$", description="An opaque id, `frm_...`.")]
+RegistrationId = Annotated[str, Field(pattern="^reg_[0-9a-z]{26}$", description="An opaque id, `reg_...`.")]
+FileId = Annotated[str, Field(pattern="^fil_[0-9a-z]{26}$", description="An opaque id, `fil_...`.")]
 
 
 def _blank_is_null(value: Any) -> Any:

@@ -14,6 +14,8 @@ SUBSCRIPTION = "whk_01k5b4e2x8m5t0vj7rq9h3n6cd"
 DELIVERY = "dlv_01k5b5f3y9n6v1wk8s40j4p7ed"
 USER = "usr_01k5b2x6c4h9rv3m7t8q5yje0n"
 EVENT = "evt_01k5b5f3y8q2r7xm5t6c9d3b0h"
+ASSESSMENT = "asm_01k5b34h2t7n9x5c0m8q6vd4ye"
+REGISTRATION_FORM = "frm_01k5b36s9c2w4k7v1r5t8xj0mb"
 SENT_AT = 1789726401250
 
 _TIMES = {"createdAt": 1789640000000, "updatedAt": 1789726400000}
@@ -86,6 +88,35 @@ _USER = {
     "language": "pt-BR",
     "updatedAt": 1789726400000,
 }
+_SUBMISSION = {
+    "submissionId": "sub_01k5b4s7e9d1h3n6w2t5v8kq0x",
+    "campaignId": CAMPAIGN,
+    "assessmentId": ASSESSMENT,
+    "participantId": PARTICIPANT,
+    "unitKey": f"participant:{PARTICIPANT}",
+    "status": "completed",
+    "templateFingerprint": "9f2c41d07b6ea835c0d9147e2b8f63a1",
+    "startedAt": 1789725800000,
+    "submittedAt": 1789726400000,
+    **_TIMES,
+}
+_ASSESSMENT = {
+    "assessmentId": ASSESSMENT,
+    "campaignId": CAMPAIGN,
+    "title": "How you work",
+    "unit": "participant",
+    **_TIMES,
+}
+_REGISTRATION_FORM = {"registrationFormId": REGISTRATION_FORM, "campaignId": CAMPAIGN, **_TIMES}
+_REGISTRATION = {
+    "registrationId": "reg_01k5b4w1n5x8c2j6t9m3q7hd0v",
+    "registrationFormId": REGISTRATION_FORM,
+    "campaignId": CAMPAIGN,
+    **_TIMES,
+}
+_MESSAGE_TEMPLATE = {"messageTemplateId": "mtp_01k5b37y4r8e2v6n0c5x9tm3jq", "name": "Second reminder", **_TIMES}
+_COMMUNICATION = {"communicationId": "com_01k5b4z3t6q9w1h5c8m2vx7n0e", "campaignId": CAMPAIGN, **_TIMES}
+_FILE = {"fileId": "fil_01k5b39d1m5j8x4t7c0v2nq6we", "fileName": "welcome.pdf", **_TIMES}
 
 EXAMPLES: dict[str, Example] = {
     "listCampaigns": Example([_CAMPAIGN], _page(20, 1), query="status=active&limit=20"),
@@ -127,15 +158,68 @@ EXAMPLES: dict[str, Example] = {
     ),
 }
 
-_STEP = {"campaign": _CAMPAIGN, "from": "draft", "to": "active"}
+_OF_CAMPAIGN = {"campaign": _CAMPAIGN}
+_STEP = {**_OF_CAMPAIGN, "from": "draft", "to": "active"}
+_FLOW = {**_OF_CAMPAIGN, "assessments": [_ASSESSMENT]}
+_REFUSED_FLOW = {
+    **_FLOW,
+    "problems": [
+        {"code": "TEMPLATE_NOT_ACTIVE", "path": "assessments[0].template", "message": "The template is a draft."}
+    ],
+}
+_OF_ASSESSMENT = {"assessment": _ASSESSMENT}
+_OF_FORM = {"registrationForm": _REGISTRATION_FORM}
+_OF_MESSAGE_TEMPLATE = {"messageTemplate": _MESSAGE_TEMPLATE}
+_OF_COMMUNICATION = {"communication": _COMMUNICATION}
 
 # The payload of each event.
 PAYLOAD_EXAMPLES: dict[str, dict[str, Any]] = {
     "participant.joined": {"participant": _PARTICIPANT},
+    "participant.completed_all": {"participant": {**_PARTICIPANT, "status": "completed"}},
+    "assessment.submission.created": {"submission": _SUBMISSION},
     "campaign.created": {"campaign": {**_CAMPAIGN, "status": "draft"}},
-    "campaign.updated": {"campaign": _CAMPAIGN, "changed": ["description", "startsAt"]},
+    "campaign.updated": {**_OF_CAMPAIGN, "changed": ["description", "startsAt"]},
     "campaign.status.changed": _STEP,
+    "campaign.registration.toggled": {"campaign": {**_CAMPAIGN, "registrationOpen": True}},
+    "campaign.cloned": {
+        "campaign": {**_CAMPAIGN, "status": "draft"},
+        "clonedFrom": "cmp_01k2m8t5w3v9x6c4n7q1r0hjed",
+    },
+    "campaign.deleted": {"campaign": {**_CAMPAIGN, "status": "archived"}},
+    "campaign.assessment_flow.updated": _FLOW,
+    "campaign.assessment_flow.validation_failed": _REFUSED_FLOW,
+    "campaign.assessment_flow.publish_failed": _REFUSED_FLOW,
+    "campaign.assessment_flow.published": _FLOW,
     "campaign.transition.executed": {**_STEP, "transition": "launch"},
+    "campaign.results.published": {"campaign": {**_CAMPAIGN, "resultsPublished": True}},
+    "campaign.results.unpublished": _OF_CAMPAIGN,
+    "campaign.report.exported": {
+        **_OF_CAMPAIGN,
+        "export": {"exportId": "exp_01k5b52q8c3x6t9w1m5v7hn0je", "format": "xlsx"},
+    },
+    "assessment.created": _OF_ASSESSMENT,
+    "assessment.updated": {**_OF_ASSESSMENT, "changed": ["title"]},
+    "assessment.published": _OF_ASSESSMENT,
+    "assessment.deleted": _OF_ASSESSMENT,
+    "assessment.availability.changed": {**_OF_ASSESSMENT, "isAvailable": True},
+    "registration_form.created": _OF_FORM,
+    "registration_form.updated": {**_OF_FORM, "changed": ["updatedAt"]},
+    "registration_form.published": _OF_FORM,
+    "registration.accepted": {"registration": _REGISTRATION},
+    "communication.template.created": _OF_MESSAGE_TEMPLATE,
+    "communication.template.updated": {**_OF_MESSAGE_TEMPLATE, "changed": ["name"]},
+    "communication.template.archived": _OF_MESSAGE_TEMPLATE,
+    "communication.created": _OF_COMMUNICATION,
+    "communication.dispatch.queued": _OF_COMMUNICATION,
+    "communication.status.changed": {**_OF_COMMUNICATION, "from": "queued", "to": "sent"},
+    "communication.retry": _OF_COMMUNICATION,
+    "reminder.sent": _OF_COMMUNICATION,
+    "file.uploaded": {"file": _FILE},
+    "file.downloaded": {"file": _FILE},
+    "file.deleted": {"file": _FILE},
+    "account.self_joined": {"user": _USER},
+    "auth_entry.accepted": {"user": _USER},
+    "auth_entry.campaign_joined": {"user": _USER, "participant": {**_PARTICIPANT, "email": _USER["email"]}},
     "user.profile.updated": {"user": _USER, "changed": ["name"]},
     "user.preferences.updated": {"user": _USER, "changed": ["language"]},
     "webhook.test": {"subscription": _WEBHOOK},

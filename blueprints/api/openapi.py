@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +84,10 @@ def document(operations: Operations, group: str) -> dict[str, Any]:
             path = paths.setdefault(path_of(declared.path), _path_parameters(declared.path))
             path[declared.method.lower()] = _operation(declared, schemas)
     further: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
     if group == "webhooks" and paths:
         further["webhooks"] = deliveries.webhooks(lambda shape: _schema(shape, "serialization", schemas))
+        shared["parameters"] = deliveries.parameters()
     if paths:
         _schema(Failure, "serialization", schemas)
     return {
@@ -95,6 +99,7 @@ def document(operations: Operations, group: str) -> dict[str, Any]:
         **further,
         "components": {
             "securitySchemes": {"serviceToken": {"type": "http", "scheme": "bearer"}},
+            **shared,
             "schemas": dict(sorted(schemas.items())),
         },
     }
@@ -225,13 +230,19 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _schema(shape: Any, mode: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     """A reference to the shape's schema, which is put among the components under its own name."""
-    made = TypeAdapter(shape).json_schema(ref_template=REF, mode=mode, by_alias=True)
+    made = deepcopy(_made(shape, mode))
     schemas.update({name: _without_titles(part) for name, part in made.pop("$defs", {}).items()})
     if "$ref" in made or made.get("type") == "array":
         return made
     name = made.get("title") or shape.__name__
     schemas[name] = _without_titles(made)
     return {"$ref": REF.format(model=name)}
+
+
+@cache
+def _made(shape: Any, mode: Any) -> dict[str, Any]:
+    """The schema as pydantic makes it: slow, and asked for by every reader of the reference."""
+    return TypeAdapter(shape).json_schema(ref_template=REF, mode=mode, by_alias=True)
 
 
 def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from blueprints.page import show
 from contract.participants import MOST_KEYS
 from domain.accounts.permissions import SENSITIVE_SCOPES
 
-from . import receiving, reference, words
+from . import event_words, receiving, reference, words
 
 developers = Blueprint("developers", __name__)
 developers.add_app_template_filter(words.coded, "coded")
@@ -33,5 +33,5 @@ def index() -> str:
         receiving=receiving,
         catalogue=receiving.catalogue(),
         event_groups=GROUPS,
-        raised_by=words.RAISED_BY,
+        raised_by=event_words.RAISED_BY,
     )

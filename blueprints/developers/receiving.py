@@ -42,9 +42,10 @@ def is_genuine(headers, raw_body):
 
 @dataclass(frozen=True)
 class Told:
-    """One event of the catalogue. `payload` and `example` are empty for one that is still to come."""
+    """One event of the catalogue. `is_sent`: whether this version raises it by now."""
 
     name: str
+    is_sent: bool
     is_at_most_once: bool
     payload: list[Property]
     example: str
@@ -83,9 +84,8 @@ def headers() -> list[Property]:
 
 
 def _told(name: str, document: dict[str, Any]) -> Told:
-    if not is_sent(name):
-        return Told(name, name in AT_MOST_ONCE, [], "")
     media = document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]
     payload = media["schema"]["allOf"][1]["properties"]["payload"]
     example = json.dumps(media["example"]["payload"], indent=2, ensure_ascii=False)
-    return Told(name, name in AT_MOST_ONCE, properties(payload, document["components"]["schemas"]), example)
+    shown = properties(payload, document["components"]["schemas"])
+    return Told(name, is_sent(name), name in AT_MOST_ONCE, shown, example)

@@ -71,17 +71,3 @@ ERRORS: dict[ErrorCode, tuple[int, LazyString]] = {
     "STORAGE_BUSY": (503, lazy("Nothing was written. Repeat the call after the seconds in `Retry-After`.")),
     "STORAGE_FULL": (507, lazy("Nothing was written. Tell the operator.")),
 }
-
-# What raises each event that the product raises by now.
-RAISED_BY: dict[str, LazyString] = {
-    "participant.joined": lazy("Somebody comes onto a roster: by hand, by an import or over the API."),
-    "campaign.created": lazy("A campaign is created."),
-    "campaign.updated": lazy("A campaign's name, description, passcode or times are changed."),
-    "campaign.status.changed": lazy("A campaign is launched, closed, reopened or archived, by hand or on schedule."),
-    "campaign.transition.executed": lazy("Together with `campaign.status.changed`; it names the step that was taken."),
-    "user.profile.updated": lazy("A member of the account changes their name. Each account of the person is told."),
-    "user.preferences.updated": lazy(
-        "A member of the account chooses or clears the language they prefer. Each account of the person is told."
-    ),
-    "webhook.test": lazy("Somebody sends a test from the webhook's page. It goes to that webhook alone."),
-}

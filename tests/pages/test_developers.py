@@ -17,10 +17,10 @@ from blueprints.api import docstrings
 from blueprints.api.examples import EXAMPLES, PAYLOAD_EXAMPLES
 from blueprints.api_v1 import operations as v1
 from blueprints.api_v2 import operations as v2
-from blueprints.developers import words
+from blueprints.developers import event_words, words
 from contract.contacts import ContactWrite
 from contract.envelope import ErrorCode
-from contract.events import CATALOGUE, EVENTS, PAYLOADS
+from contract.events import CATALOGUE, EVENTS, STILL_TO_COME
 from contract.webhooks import DeliveryEnvelope, WebhookRegister
 from core.db import transaction
 from domain.accounts.permissions import SCOPES
@@ -150,19 +150,28 @@ def test_the_code_it_shows_verifies_the_request_it_shows(page):
     assert json.loads(body).keys() == DeliveryEnvelope.__annotations__.keys()
 
 
-def test_every_event_of_the_catalogue_is_told_with_what_raises_it(page):
-    assert words.RAISED_BY.keys() == PAYLOADS.keys()
+def test_every_event_of_the_catalogue_is_told_with_its_payload_and_what_raises_it(page):
+    assert event_words.RAISED_BY.keys() == EVENTS
     assert GROUPS.keys() == CATALOGUE.keys()
-    for name in EVENTS:
-        assert f'<tr id="event-{name}">' in page
+    for name, sentence in event_words.RAISED_BY.items():
+        assert str(words.coded(sentence)) in told_of(page, name)
     shown = {name.removeprefix("payload-"): json.loads(text) for name, text in blocks(page, "payload").items()}
     assert shown == PAYLOAD_EXAMPLES
+
+
+def test_an_event_that_is_still_to_come_says_so(page):
+    assert {name for name in EVENTS if "Not sent yet." in told_of(page, name)} == STILL_TO_COME
+
+
+def told_of(page, name):
+    """What is in sight of one event while its payload is closed."""
+    return page.partition(f'<details class="event" id="event-{name}">')[2].partition("</summary>")[0]
 
 
 def test_the_headers_of_a_delivery_are_those_that_are_sent_and_their_meaning_is_told_once(page, stranger):
     signed, unsigned = (signing.headers("webhook.test", "dlv_1", 1, b"{}", secret) for secret in ("a secret", None))
     document = stranger.get("/api/v2/public/contracts/webhooks.json").get_json()
-    told = document["webhooks"]["webhook.test"]["post"]["parameters"]
+    told = list(document["components"]["parameters"].values())
     assert [each["name"] for each in told] == list(signed)
     assert [each["name"] for each in told if each["required"]] == list(unsigned)
     for each in told:
