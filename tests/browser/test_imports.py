@@ -56,7 +56,7 @@ def test_a_report_says_what_became_of_each_row_and_the_import_is_taken_back(live
     expect(page.get_by_text("Zoé").first).to_be_visible()  # the encoding was found
     axe.check(page)
     page.get_by_role("button", name="Check the rows").click()
-    expect(tile(page, "New")).to_contain_text("3", timeout=20_000)
+    expect(tile(page, "New")).to_contain_text("3")
     expect(tile(page, "Refused")).to_contain_text("1")
     tile(page, "Refused").click()
     expect(page.get_by_text("not an address")).to_be_visible()
@@ -104,6 +104,25 @@ def test_a_file_is_dropped_on_its_place(live: Live, open_page: Open) -> None:
     expect(page.get_by_role("button", name="Upload")).to_be_visible()
     drop(page, "again.csv", SMALL)
     expect(page.locator("[data-file-name]")).to_have_text("again.csv")
+
+
+@pytest.mark.parametrize(
+    ("language", "sizes"),
+    [
+        ("en", ("1 byte", "40 bytes", "1.2 kB")),
+        ("fr", ("1 octet", "40 octets", "1,2 ko")),
+        ("es", ("1 byte", "40 bytes", "1,2 kB")),
+        ("pt-BR", ("1 byte", "40 bytes", "1,2 kB")),
+    ],
+)
+def test_the_size_of_a_file_is_said_in_words_of_the_reader(
+    live: Live, open_page: Open, language: str, sizes: tuple[str, ...]
+) -> None:
+    page = open_page("Alice")
+    page.goto(f"{live.new_campaign('Sizes')}/import?lang={language}")
+    for length, size in zip((1, 40, 1234), sizes, strict=True):
+        drop(page, "people.csv", "a" * length)
+        expect(page.locator("[data-file-size]")).to_have_text(size)
 
 
 @pytest.mark.parametrize(
