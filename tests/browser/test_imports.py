@@ -62,7 +62,7 @@ def test_a_report_says_what_became_of_each_row_and_the_import_is_taken_back(live
     expect(page.get_by_text("not an address")).to_be_visible()
     page.get_by_role("button", name="Apply to the roster").click()
     report = page.get_by_role("link", name="Download the report")
-    expect(report).to_be_visible(timeout=20_000)
+    expect(report).to_be_visible()
     axe.check(page)
     with page.expect_download() as downloading:
         report.click()
@@ -71,7 +71,7 @@ def test_a_report_says_what_became_of_each_row_and_the_import_is_taken_back(live
     assert lines[3]["notice"], "the language that nobody knows is noticed, and refuses nothing"
     page.get_by_role("button", name="Take the import back").click()
     page.get_by_role("dialog", name="Are you sure?").get_by_role("button", name="Take it back").click()
-    expect(page.get_by_text("This import was taken back")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("This import was taken back")).to_be_visible()
     page.goto(f"{campaign}/roster")
     expect(page.locator("#roster-table tbody tr")).to_have_count(1)
 
