@@ -75,7 +75,7 @@ def subscription_page(account_id: str, subscription_id: str) -> str:
         newer_url=same_page(after=page.newer, before=None, **_NO_RANGE) if page.newer else None,
         older_url=same_page(before=page.older, after=None, **_NO_RANGE) if page.older else None,
         again=again,
-        problem=again.problem(subscription_id) if again != Range() else None,
+        problem=again.problem(subscription_id) if _NO_RANGE.keys() & request.args.keys() else None,
         is_sent=is_sent,
         is_silent=not any(map(is_sent, subscription.events)),
         states=[("", _("All states")), *((code, word) for code, (word, _tone) in words.STATES.items())],

@@ -109,6 +109,9 @@ def test_a_time_range_is_sent_again_once_its_number_was_seen(alice: FlaskClient,
         return send(alice, f"{here}/again/range", page=here, **{**span, **fields}).text
 
     assert "Enter both times" in sent(until="") and "must come after" in sent(until="2026-01-05T09:00")
+    empty = sent(since="", until="")
+    assert empty.index('id="again-since-error"') < empty.index("Enter both times")
+    assert "again-since-error" not in alice.get(here).text, "nothing was sent yet"
     assert "There is no event" in sent(event="no.event")
     assert "Nothing was given up in that time." in sent(event="campaign.created")
     answer = send(alice, f"{here}/again/range", page=here, follow=False, **{**span, "until": "2026-01-05T09:00"})
