@@ -33,9 +33,10 @@
   }
 
   function sizeOf(file) {
-    var unit = file.size < 1e6 ? "kilobyte" : "megabyte";
-    var number = file.size / (unit === "kilobyte" ? 1e3 : 1e6);
+    var unit = file.size < 1e3 ? "byte" : file.size < 1e6 ? "kilobyte" : "megabyte";
+    var number = file.size / { byte: 1, kilobyte: 1e3, megabyte: 1e6 }[unit];
     var options = { style: "unit", unit: unit, maximumFractionDigits: number < 10 ? 1 : 0 };
+    if (unit === "byte") options.unitDisplay = "long"; // the short word has no plural in English
     return new Intl.NumberFormat(document.documentElement.lang, options).format(number);
   }
 
