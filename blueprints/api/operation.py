@@ -27,21 +27,25 @@ View = TypeVar("View", bound=Callable[..., Response])
 
 @dataclass(frozen=True)
 class Declared:
-    """Everything that is said about one operation."""
+    """Everything that is said about one operation.
+
+    `answers` maps a status to the shape of `data`; `meta` is the shape of `meta`; a list pages by itself.
+    `permission` opens the operation to signed-in members too (v1). `refusals` are its own codes of a 400.
+    """
 
     group: str
     method: str
     path: str
     scopes: tuple[Scope, ...]
-    permission: Permission | None
-    body: type[BaseModel] | None
-    may_be_empty: bool
-    filters: type[BaseModel] | None
-    answers: Mapping[int, Any]
-    meta: Any
-    is_list: bool
-    refusals: tuple[ErrorCode, ...]
     view: Callable[..., Response]
+    answers: Mapping[int, Any]
+    permission: Permission | None = None
+    body: type[BaseModel] | None = None
+    may_be_empty: bool = False
+    filters: type[BaseModel] | None = None
+    meta: Any = None
+    is_list: bool = False
+    refusals: tuple[ErrorCode, ...] = ()
 
     @property
     def name(self) -> str:
@@ -137,44 +141,13 @@ class Group:
         return self._declare("DELETE", path, **declaration)
 
     def _declare(
-        self,
-        method: str,
-        path: str,
-        *,
-        scope: Scope | Sequence[Scope],
-        permission: Permission | None = None,
-        answers: Mapping[int, Any],
-        body: type[BaseModel] | None = None,
-        may_be_empty: bool = False,
-        filters: type[BaseModel] | None = None,
-        meta: Any = None,
-        is_list: bool = False,
-        refusals: tuple[ErrorCode, ...] = (),
+        self, method: str, path: str, *, scope: Scope | Sequence[Scope], **declaration: Any
     ) -> Callable[[View], View]:
-        """`answers` maps a status to the shape of `data`; `meta` is the shape of `meta`; a list pages by itself.
-
-        `permission` opens the operation to signed-in members too (v1). `refusals` are its own codes of a 400.
-        """
+        """What is named besides the scope are fields of `Declared`."""
         scopes: tuple[Scope, ...] = (scope,) if isinstance(scope, str) else tuple(scope)
 
         def register(view: View) -> View:
-            self.operations.add(
-                Declared(
-                    self.name,
-                    method,
-                    path,
-                    scopes,
-                    permission,
-                    body,
-                    may_be_empty,
-                    filters,
-                    answers,
-                    meta,
-                    is_list,
-                    refusals,
-                    view,
-                )
-            )
+            self.operations.add(Declared(self.name, method, path, scopes, view, **declaration))
             return view
 
         return register

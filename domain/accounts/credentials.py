@@ -100,13 +100,12 @@ def mint(
     wanted = [scope for scope in SCOPES if scope in set(scopes)]
     reached = _known_accounts(accounts)
     _check(wanted, set(scopes), per_minute, now)
-    prefix = "asr" if now >= NEW_PREFIX_FROM else "aio"
-    plaintext = sign(secret_key, f"{prefix}_{secrets.token_hex(24)}")
+    plaintext = sign(secret_key, f"{_prefix(now)}_{secrets.token_hex(24)}")
     token = ServiceToken(
         id=token_id or new_id("tok"),
         label=" ".join(label.replace("\0", "").split())[:120] or "Unnamed token",
         hash=_hash(plaintext),
-        prefix=prefix,
+        prefix=_prefix(now),
         hint=plaintext[:8],
         scopes=wanted,
         per_minute=per_minute or DEFAULT_PER_MINUTE,
@@ -115,8 +114,7 @@ def mint(
     )
     db.session.add(token)
     db.session.flush()
-    for account in reached:
-        audit.record(account.id, by, "token.minted", token.id, token.label, {"scopes": [None, wanted]})
+    _record(token, "token.minted", by, {"scopes": [None, wanted]})
     return token, plaintext
 
 
@@ -130,8 +128,7 @@ def revoke(token_id: str, by: Actor) -> ServiceToken:
         .returning(ServiceToken.id)
     )
     if ended.first() is not None:
-        for reach in token.reaches:
-            audit.record(reach.account_id, by, "token.revoked", token.id, token.label)
+        _record(token, "token.revoked", by)
     return token
 
 
@@ -240,6 +237,16 @@ def _check(wanted: Sequence[str], asked: set[str], per_minute: int | None, now: 
         raise Refused("SCOPE_NOT_YET_ISSUABLE", path="scopes", scope=ANSWERS_SCOPE)
     if per_minute is not None and not 1 <= per_minute <= MOST_PER_MINUTE:
         raise Refused("OUT_OF_RANGE", path="per_minute", least=1, most=MOST_PER_MINUTE)
+
+
+def _prefix(now: int) -> str:
+    return "asr" if now >= NEW_PREFIX_FROM else "aio"
+
+
+def _record(token: ServiceToken, action: str, by: Actor, changes: dict[str, Any] | None = None) -> None:
+    """An entry in the audit log of each account that the token reaches."""
+    for reach in token.reaches:
+        audit.record(reach.account_id, by, action, token.id, token.label, changes)
 
 
 def _with_reach() -> Select[ServiceToken]:
