@@ -56,6 +56,7 @@ class RegistrationForm(TypedDict):
 
     registrationFormId: RegistrationFormId
     campaignId: CampaignId
+    name: str
     createdAt: EpochMs
     updatedAt: EpochMs
 

@@ -107,7 +107,12 @@ _ASSESSMENT = {
     "unit": "participant",
     **_TIMES,
 }
-_REGISTRATION_FORM = {"registrationFormId": REGISTRATION_FORM, "campaignId": CAMPAIGN, **_TIMES}
+_REGISTRATION_FORM = {
+    "registrationFormId": REGISTRATION_FORM,
+    "campaignId": CAMPAIGN,
+    "name": "Newcomers",
+    **_TIMES,
+}
 _REGISTRATION = {
     "registrationId": "reg_01k5b4w1n5x8c2j6t9m3q7hd0v",
     "registrationFormId": REGISTRATION_FORM,
@@ -203,7 +208,7 @@ PAYLOAD_EXAMPLES: dict[str, dict[str, Any]] = {
     "assessment.deleted": _OF_ASSESSMENT,
     "assessment.availability.changed": {**_OF_ASSESSMENT, "isAvailable": True},
     "registration_form.created": _OF_FORM,
-    "registration_form.updated": {**_OF_FORM, "changed": ["updatedAt"]},
+    "registration_form.updated": {**_OF_FORM, "changed": ["name"]},
     "registration_form.published": _OF_FORM,
     "registration.accepted": {"registration": _REGISTRATION},
     "communication.template.created": _OF_MESSAGE_TEMPLATE,

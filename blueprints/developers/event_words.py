@@ -8,7 +8,9 @@ from flask_babel import lazy_gettext as lazy
 RAISED_BY: dict[str, LazyString] = {
     "participant.joined": lazy("Somebody comes onto a roster: by hand, by an import or over the API."),
     "participant.completed_all": lazy("Somebody on a roster has answered every assessment that is meant for them."),
-    "assessment.submission.created": lazy("Somebody begins to answer an assessment."),
+    "assessment.submission.created": lazy(
+        "Somebody sends in an assessment for the first time. A draft raises nothing."
+    ),
     "campaign.created": lazy("A campaign is created."),
     "campaign.updated": lazy("A campaign's name, description, passcode or times are changed."),
     "campaign.status.changed": lazy("A campaign is launched, closed, reopened or archived, by hand or on schedule."),

@@ -10,12 +10,12 @@ from typing import Any
 from blueprints.api import examples, openapi
 from blueprints.api.deliveries import HEADERS
 from blueprints.api_v2 import operations
-from contract.events import CATALOGUE, is_sent
+from contract.events import CATALOGUE, EVENTS, is_sent
 from domain.events.catalogue import AT_MOST_ONCE
 from domain.events.delivery import record
 from outbound import signing
 
-from .reference import Property, properties
+from .reference import Property, properties, resolved
 
 SHOWN_EVENT = "campaign.status.changed"
 VERIFY = '''\
@@ -57,6 +57,16 @@ def catalogue() -> list[tuple[str, list[Told]]]:
     return [(group, [_told(name, document) for name in names]) for group, names in CATALOGUE.items()]
 
 
+def objects() -> list[tuple[str, list[Property]]]:
+    """The objects that payloads hold, each once, by their names in the OpenAPI document."""
+    document = openapi.document(operations, "webhooks")
+    schemas = document["components"]["schemas"]
+    held = [part for name in EVENTS for part in resolved(_payload(name, document), schemas)["properties"].values()]
+    references = {part.get("$ref") or part.get("items", {}).get("$ref") for part in held} - {None}
+    names = sorted(reference.rpartition("/")[2] for reference in references)
+    return [(name, properties(schemas[name], schemas)) for name in names]
+
+
 def envelope() -> list[Property]:
     """The properties of a delivery's body, in their order."""
     schemas = openapi.document(operations, "webhooks")["components"]["schemas"]
@@ -84,8 +94,13 @@ def headers() -> list[Property]:
 
 
 def _told(name: str, document: dict[str, Any]) -> Told:
-    media = document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]
-    payload = media["schema"]["allOf"][1]["properties"]["payload"]
-    example = json.dumps(media["example"]["payload"], indent=2, ensure_ascii=False)
-    shown = properties(payload, document["components"]["schemas"])
+    shown = properties(_payload(name, document), document["components"]["schemas"])
+    example = json.dumps(examples.PAYLOAD_EXAMPLES[name], indent=2, ensure_ascii=False)
     return Told(name, is_sent(name), name in AT_MOST_ONCE, shown, example)
+
+
+def _payload(name: str, document: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an event's payload."""
+    media = document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]
+    schema: dict[str, Any] = media["schema"]["allOf"][1]["properties"]["payload"]
+    return schema

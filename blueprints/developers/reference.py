@@ -119,7 +119,7 @@ def _codes(said: dict[str, Any]) -> Iterator[str]:
 
 def properties(schema: dict[str, Any], schemas: dict[str, Any]) -> list[Property]:
     """The rows of an object's schema, the required ones first."""
-    schema = _resolved(schema, schemas)
+    schema = resolved(schema, schemas)
     required = schema.get("required", [])
     rows = [_property(name, part, name in required, schemas) for name, part in schema.get("properties", {}).items()]
     return sorted(rows, key=lambda row: not row.is_required)
@@ -137,13 +137,14 @@ def _property(name: str, schema: dict[str, Any], is_required: bool, schemas: dic
     return Property(name, _kind(schema, schemas), is_required, _(description) if description else "")
 
 
-def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+def resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
 def _kind(schema: dict[str, Any], schemas: dict[str, Any]) -> str:
-    """A schema in a few words: `text`, or `one of fr, es`, or `list of text`."""
-    schema = _resolved(schema, schemas)
+    """A schema in a few words: `text`, or `one of fr, es`, or `list of text`. An object has the name of its shape."""
+    if "$ref" in schema:
+        return f"`{schema['$ref'].rpartition('/')[2]}`"
     if "enum" in schema:
         return _("one of %(values)s", values=", ".join(f"`{value}`" for value in schema["enum"]))
     if "anyOf" in schema:

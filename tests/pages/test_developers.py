@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import time_machine
 from flask_babel import lazy_gettext
+from pydantic import TypeAdapter
 
 from blueprints.admin.webhooks.words import GROUPS
 from blueprints.api import docstrings
@@ -20,7 +21,7 @@ from blueprints.api_v2 import operations as v2
 from blueprints.developers import event_words, words
 from contract.contacts import ContactWrite
 from contract.envelope import ErrorCode
-from contract.events import CATALOGUE, EVENTS, STILL_TO_COME
+from contract.events import CATALOGUE, EVENTS, PAYLOADS, STILL_TO_COME
 from contract.webhooks import DeliveryEnvelope, WebhookRegister
 from core.db import transaction
 from domain.accounts.permissions import SCOPES
@@ -161,6 +162,20 @@ def test_every_event_of_the_catalogue_is_told_with_its_payload_and_what_raises_i
 
 def test_an_event_that_is_still_to_come_says_so(page):
     assert {name for name in EVENTS if "Not sent yet." in told_of(page, name)} == STILL_TO_COME
+
+
+def test_the_objects_that_payloads_hold_are_told_property_by_property(page):
+    held = {name: shape for each in PAYLOADS.values() for name, shape in _objects_in(each).items()}
+    assert re.findall(r'<details class="event" id="object-(\w+)">', page) == sorted(held)
+    for name, shape in held.items():
+        assert f"<code>{name}</code></span></td>" in page, "the payload's table names it"
+        told = page.partition(f'id="object-{name}">')[2].partition("</details>")[0]
+        for property_name in shape["properties"]:
+            assert f"<code>{property_name}</code>" in told, name
+
+
+def _objects_in(payload):
+    return TypeAdapter(payload).json_schema()["$defs"]
 
 
 def told_of(page, name):
