@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask
+from flask.sessions import SecureCookieSessionInterface
 from sqlalchemy import update
 
 import worker
@@ -213,7 +214,8 @@ def _populate(app: Flask) -> tuple[str, str, str]:
         )
         secret = members.open_session(person)
         account_id = account.id
-    serializer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
+    serializer = SecureCookieSessionInterface().get_signing_serializer(app)
+    assert serializer is not None
     return account_id, token, f"{app.config['SESSION_COOKIE_NAME']}={serializer.dumps({'sign_in': secret})}"
 
 

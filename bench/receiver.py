@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from dataclasses import dataclass
+from functools import partial
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
@@ -59,7 +60,7 @@ async def serve(milliseconds: list[int]) -> None:
     loop = asyncio.get_running_loop()
     seen = [Seen() for _ in milliseconds]
     servers = [
-        await loop.create_server(lambda each=each, ms=ms: Hook(each, ms / 1000), "127.0.0.1", 0, backlog=1024)  # type: ignore[misc]
+        await loop.create_server(partial(Hook, each, ms / 1000), "127.0.0.1", 0, backlog=1024)
         for each, ms in zip(seen, milliseconds, strict=True)
     ]
     _say([server.sockets[0].getsockname()[1] for server in servers])

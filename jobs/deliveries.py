@@ -268,7 +268,7 @@ class Background:
 
     def wake(self) -> None:
         """Start a drain, or have the one that runs look again."""
-        app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+        app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy
         with self._lock:
             if stopping.is_asked():
                 return

@@ -83,7 +83,7 @@ def sweep_aside() -> None:
     """`sweep` on a thread of its own: an import of minutes must not hold up the other sweeps of the loop."""
     if _sweeping.locked() or not work.left_behind():
         return
-    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    app = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy
 
     def aside() -> None:
         with _sweeping, app.app_context():

@@ -41,7 +41,8 @@ def of_app() -> LastUse:
     found: LastUse | None = known.get("assessor_last_use")
     if found is None:
         # `setdefault` settles it where two threads come first at once.
-        found = known.setdefault("assessor_last_use", LastUse(current_app._get_current_object()))  # type: ignore[attr-defined]
+        app = current_app._get_current_object()  # type: ignore[attr-defined]  # a proxy
+        found = known.setdefault("assessor_last_use", LastUse(app))
     return found
 
 

@@ -7,4 +7,4 @@ from flask import Blueprint
 console = Blueprint("console", __name__)
 
 from . import accounts as accounts  # noqa: E402  (its routes hang on `console`)
-from . import credentials as credentials  # noqa: E402
+from . import credentials as credentials  # noqa: E402  (as above)

@@ -37,7 +37,7 @@ class Campaign(Model):
     bundle_key: Mapped[str | None] = mapped_column(Text)
     name: Mapped[str] = mapped_column(Text)
     description: Mapped[str | None] = mapped_column(Text)
-    status: Mapped[str] = mapped_column(Text, default="draft")
+    status: Mapped[CampaignStatus] = mapped_column(Text, default="draft")
     enable_passcode: Mapped[bool] = mapped_column(default=False)
     passcode: Mapped[str | None] = mapped_column(Text)
     registration_open: Mapped[bool] = mapped_column(default=False)
@@ -244,7 +244,7 @@ def as_public(campaign: Campaign) -> public.Campaign:
     shown: public.Campaign = {
         "campaignId": campaign.id,
         "name": campaign.name,
-        "status": campaign.status,  # type: ignore[typeddict-item]
+        "status": campaign.status,
         "enablePasscode": campaign.enable_passcode,
         "registrationOpen": campaign.registration_open,
         "resultsPublished": campaign.results_published,

@@ -49,7 +49,7 @@ def watched(browser: Browser, live: Live) -> Iterator[Callable[..., BrowserConte
         context = browser.new_context(**{"locale": "en-GB", "base_url": live.base, **options})
         context.set_default_timeout(PATIENCE_MS)
         if name:
-            context.add_cookies([live.cookie_of(name)])  # type: ignore[list-item]
+            context.add_cookies([live.cookie_of(name)])
         made.append((context, Watch(context, live.base)))
         return context
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import IO, Any
 
 from flask import Flask
 
@@ -57,8 +58,8 @@ class Live:
             db.session.remove()
         return f"{self.acme}/campaigns/{campaign_id}"
 
-    def cookie_of(self, name: str) -> dict[str, str]:
-        """The cookie of a browser in which this person is signed in."""
+    def cookie_of(self, name: str) -> Any:
+        """The cookie of a browser in which this person is signed in, as Playwright takes it."""
         with self.app.app_context():
             cookie = worlds.sign_in(self.app, name).get_cookie("assessor_session")
             db.session.remove()
@@ -119,14 +120,14 @@ def _people(app: Flask) -> World:
     return world
 
 
-def _start(command: list[str], settings: Settings, said: object) -> subprocess.Popen[bytes]:
+def _start(command: list[str], settings: Settings, said: IO[bytes]) -> subprocess.Popen[bytes]:
     env = dict(os.environ)
     env.update(
         INSTANCE_PATH=str(settings.instance_path), DATABASE_URL=settings.database_url, REDIS_URL=settings.redis_url,
         BASE_URL=settings.base_url, SECRET_KEY=settings.secret_key, PORT=str(settings.port), PYTHONUNBUFFERED="1",
         WEBHOOK_ALLOW_PRIVATE_HOSTS="1", WEBHOOK_BACKOFF_SECONDS="0.2",
     )  # fmt: skip
-    return subprocess.Popen(command, cwd=ROOT, env=env, stdout=said, stderr=said, start_new_session=True)  # type: ignore[call-overload, no-any-return]
+    return subprocess.Popen(command, cwd=ROOT, env=env, stdout=said, stderr=said, start_new_session=True)
 
 
 def _stop(parts: list[subprocess.Popen[bytes]]) -> None:

@@ -5,7 +5,7 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -125,8 +125,8 @@ def has_ended_well(child: int) -> bool:
     return False
 
 
-def in_another_thread(work: object) -> None:
+def in_another_thread(work: Callable[[], object]) -> None:
     """Run it where a turn that this thread still held would stand in the way."""
-    thread = threading.Thread(target=work)  # type: ignore[arg-type]
+    thread = threading.Thread(target=work)
     thread.start()
     thread.join()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import time_machine
 
@@ -78,10 +80,10 @@ def test_answers_cannot_be_reached_by_a_token_from_before_their_scope(world: Wor
         ({"per_minute": 1_000_001}, "OUT_OF_RANGE"),
     ],
 )
-def test_a_token_without_sense_is_not_minted(world: World, changed: dict[str, object], code: str) -> None:
+def test_a_token_without_sense_is_not_minted(world: World, changed: dict[str, Any], code: str) -> None:
     wanted = {"accounts": [world.account_id], "scopes": ["campaigns:read"], "by": COMMAND_LINE, **changed}
     with pytest.raises(Refused) as refused, transaction():
-        credentials.mint(KEY, **wanted)  # type: ignore[arg-type]
+        credentials.mint(KEY, **wanted)
     assert refused.value.code == code
     assert credentials.all_tokens() == []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,6 @@ def test_any_region_of_a_language_is_that_language(code: str, between: str, regi
 
 
 @given(st.sampled_from(["English", "français", "Español", "portugues", "fr-CA"]), st.randoms())
-def test_case_and_surrounding_spaces_do_not_matter(cell: str, random: object) -> None:
-    mixed = "".join(char.upper() if random.random() < 0.5 else char.lower() for char in cell)  # type: ignore[attr-defined]
+def test_case_and_surrounding_spaces_do_not_matter(cell: str, random: Random) -> None:
+    mixed = "".join(char.upper() if random.random() < 0.5 else char.lower() for char in cell)
     assert from_cell(f"  {mixed}\t") == from_cell(cell)

@@ -191,4 +191,4 @@ def test_no_order_of_things_loses_or_repeats(app: Flask, _quiet: None) -> None:
         suppress_health_check=list(HealthCheck),
         database=None,
     )
-    run_state_machine_as_test(Senders, settings=few)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(Senders, settings=few)

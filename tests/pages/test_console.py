@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 import time_machine
@@ -109,14 +110,14 @@ def test_an_account_is_renamed_and_its_log_says_so(olga: FlaskClient, world: Wor
 
 
 def test_a_token_is_shown_once_and_only_its_hash_is_kept(olga: FlaskClient, world: World) -> None:
-    fields = {
+    fields: dict[str, Any] = {
         "form_key": new_id("tok"),
         "label": "HR system",
         "accounts": [world.account_id, world.other_account_id],
         "scopes": ["campaigns:read", "results:export"],
         "per_minute": "50",
     }
-    answer = send(olga, MINT, **fields)  # type: ignore[arg-type]
+    answer = send(olga, MINT, **fields)
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"
     found = TOKEN.findall(answer.text)
@@ -128,7 +129,7 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(olga: FlaskClient, worl
     assert (principal.scopes, principal.per_minute) == ({"campaigns:read", "results:export"}, 50)
     assert not TOKEN.search(olga.get("/console/api-credentials").text)
     assert not TOKEN.search(str(answer.headers))
-    again = send(olga, MINT, **fields)  # type: ignore[arg-type]
+    again = send(olga, MINT, **fields)
     assert again.status_code == 409
     assert not TOKEN.search(again.text)
     assert len(tokens()) == 1
@@ -148,10 +149,15 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(olga: FlaskClient, worl
     ],
 )
 def test_a_refused_token_is_not_minted_and_the_form_keeps_what_was_entered(
-    olga: FlaskClient, world: World, changed: dict[str, str], field: str, sentence: str
+    olga: FlaskClient, world: World, changed: dict[str, Any], field: str, sentence: str
 ) -> None:
-    fields = {"label": "Kept label", "accounts": [world.account_id], "scopes": ["campaigns:read"], **changed}
-    answer = send(olga, MINT, **fields)  # type: ignore[arg-type]
+    fields = {
+        "label": "Kept label",
+        "accounts": [world.account_id],
+        "scopes": ["campaigns:read"],
+        **changed,
+    }
+    answer = send(olga, MINT, **fields)
     assert answer.status_code == 400
     assert sentence in answer.text
     assert f'id="{field}-error"' in answer.text
@@ -180,7 +186,9 @@ def test_the_list_says_last_use_and_days_left(olga: FlaskClient, app: Flask, wor
         credentials.note_use({tokens()[0].id: 1_790_000_000_000})
     with time_machine.travel("2026-12-30T12:00:00Z"), app.app_context():
         with transaction():
-            secret = people.open_session(people.find("olga@example.com"))  # type: ignore[arg-type]
+            operator = people.find("olga@example.com")
+            assert operator is not None
+            secret = people.open_session(operator)
         client = app.test_client()
         with client.session_transaction() as session:
             session["sign_in"] = secret

@@ -12,6 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from openpyxl import Workbook
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from core import files
 from core.db import db
@@ -19,30 +20,24 @@ from domain.campaigns.imports import Import
 from domain.campaigns.roster import Participant
 from jobs import imports as job
 from tests import world as worlds
+from tests.pages.form import csrf
 from tests.world import World
 
 
-def csrf(browser: FlaskClient, address: str) -> str:
-    page = browser.get(address).get_data(as_text=True)
-    found = re.search(r'name="csrf-token" content="([^"]+)"', page)
-    assert found is not None
-    return found.group(1)
-
-
-def post(browser: FlaskClient, world: World, path: str, **fields: object) -> object:
+def post(browser: FlaskClient, world: World, path: str, **fields: object) -> TestResponse:
     address = f"{world.campaign}/import"
     return browser.post(address + path, data={"csrf_token": csrf(browser, address), **fields})
 
 
-def upload(browser: FlaskClient, world: World, content: bytes, name: str = "people.csv") -> object:
+def upload(browser: FlaskClient, world: World, content: bytes, name: str = "people.csv") -> TestResponse:
     return post(browser, world, "", file=(io.BytesIO(content), name))
 
 
 def sent(browser: FlaskClient, world: World, content: bytes, name: str = "people.csv") -> str:
     """Upload a file that is accepted; returns the rest of its address."""
     answer = upload(browser, world, content, name)
-    assert answer.status_code == 302, answer.get_data(as_text=True)  # type: ignore[attr-defined]
-    return str(answer.location).rsplit("/import", 1)[1]  # type: ignore[attr-defined]
+    assert answer.status_code == 302, answer.get_data(as_text=True)
+    return answer.location.rsplit("/import", 1)[1]
 
 
 def text(browser: FlaskClient, world: World, path: str) -> str:
@@ -54,7 +49,7 @@ def text(browser: FlaskClient, world: World, path: str) -> str:
 def confirm(browser: FlaskClient, world: World, path: str, *targets: str) -> None:
     fields = {f"column-{place}": target for place, target in enumerate(targets)}
     answer = post(browser, world, f"{path}/columns", **fields)
-    assert answer.status_code == 302, answer.get_data(as_text=True)  # type: ignore[attr-defined]
+    assert answer.status_code == 302, answer.get_data(as_text=True)
     assert job.run(path[1:])
 
 
@@ -104,14 +99,14 @@ def test_a_file_that_is_refused_whole_says_why_at_the_form(
 ) -> None:
     before = len(kept_files())
     answer = upload(bob, world, content)
-    assert answer.status_code == 400 and says in answer.get_data(as_text=True)  # type: ignore[attr-defined]
-    assert 'aria-invalid="true"' in answer.get_data(as_text=True)  # type: ignore[attr-defined]
+    assert answer.status_code == 400 and says in answer.get_data(as_text=True)
+    assert 'aria-invalid="true"' in answer.get_data(as_text=True)
     assert len(kept_files()) == before
 
 
 def test_no_file_at_all_is_asked_for(bob: FlaskClient, world: World) -> None:
     answer = post(bob, world, "")
-    assert answer.status_code == 400 and "Choose a file first." in answer.get_data(as_text=True)  # type: ignore[attr-defined]
+    assert answer.status_code == 400 and "Choose a file first." in answer.get_data(as_text=True)
 
 
 @pytest.mark.parametrize(
@@ -215,12 +210,12 @@ def test_an_xlsx_file_is_read(bob: FlaskClient, world: World) -> None:
 def test_a_mapping_without_email_stays_on_the_form(bob: FlaskClient, world: World) -> None:
     path = sent(bob, world, b"email,takerLink\na@example.com,x\n")
     answer = post(bob, world, f"{path}/columns", **{"column-0": "ignore", "column-1": "first_name"})
-    page = answer.get_data(as_text=True)  # type: ignore[attr-defined]
-    assert answer.status_code == 400 and "Choose the column that holds the e-mail addresses." in page  # type: ignore[attr-defined]
+    page = answer.get_data(as_text=True)
+    assert answer.status_code == 400 and "Choose the column that holds the e-mail addresses." in page
     assert '<option value="first_name" selected>' in page
     forged = post(bob, world, f"{path}/columns", **{"column-0": "email", "column-1": "metadata"})
-    assert forged.status_code == 400  # type: ignore[attr-defined]
-    assert post(bob, world, f"{path}/columns").status_code == 400  # type: ignore[attr-defined]
+    assert forged.status_code == 400
+    assert post(bob, world, f"{path}/columns").status_code == 400
 
 
 def test_progress_is_a_fragment_that_reloads_the_page_when_done(bob: FlaskClient, world: World) -> None:
@@ -236,13 +231,13 @@ def test_progress_is_a_fragment_that_reloads_the_page_when_done(bob: FlaskClient
 def test_undo_and_discard_ask_first(bob: FlaskClient, world: World) -> None:
     path = applied(bob, world, b"email\na@example.com\n", "email")
     asked = post(bob, world, f"{path}/undo")
-    assert "1 person that it added is removed." in asked.get_data(as_text=True)  # type: ignore[attr-defined]
+    assert "1 person that it added is removed." in asked.get_data(as_text=True)
     post(bob, world, f"{path}/undo", confirmed="1")
     job.run(path[1:])
     assert "This import was taken back" in text(bob, world, path)
     assert not people(world)
     other = sent(bob, world, b"email\nb@example.com\n")
-    assert "Nothing of it has reached the roster" in post(bob, world, f"{other}/discard").get_data(as_text=True)  # type: ignore[attr-defined]
+    assert "Nothing of it has reached the roster" in post(bob, world, f"{other}/discard").get_data(as_text=True)
     post(bob, world, f"{other}/discard", confirmed="1")
     assert "This file was discarded" in text(bob, world, other)
 
@@ -297,7 +292,7 @@ def test_a_second_press_of_any_step_is_harmless(bob: FlaskClient, world: World) 
     path = applied(bob, world, b"email\na@example.com\n", "email")
     for step in ("columns", "application", "discard", "retry"):
         answer = post(bob, world, f"{path}/{step}", confirmed="1", seen="99999999999", **{"column-0": "email"})
-        assert answer.status_code == 302  # type: ignore[attr-defined]
+        assert answer.status_code == 302
     assert "Applied" in text(bob, world, path) and people(world).keys() == {"a@example.com"}
 
 

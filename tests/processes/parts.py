@@ -92,7 +92,7 @@ class Parts:
     @staticmethod
     def _has_children(process: subprocess.Popen[bytes]) -> bool:
         """The supervisor takes its parts with it only when it is asked to stop."""
-        return list(process.args)[1:] == ["worker.py"]  # type: ignore[arg-type]
+        return list(process.args)[1:] == ["worker.py"]  # type: ignore[arg-type]  # each was started with a list
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -8,10 +8,10 @@ from io import BytesIO
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 
 from core import files
-from core.db import db, transaction
+from core.db import Model, db, transaction
 from domain.campaigns import campaign as campaigns
 from domain.campaigns.campaign import Campaign
 from domain.campaigns.imports import Import, questions, steps
@@ -82,8 +82,8 @@ def now_inside(import_id: str) -> Import:
     return found
 
 
-def count(model: type, *conditions: object) -> int:
-    return db.session.scalar(select(func.count()).select_from(model).where(*conditions)) or 0  # type: ignore[arg-type]
+def count(model: type[Model], *conditions: ColumnElement[bool]) -> int:
+    return db.session.scalar(select(func.count()).select_from(model).where(*conditions)) or 0
 
 
 EXPECTED = {"created": ROWS - 2, "updated": 0, "unchanged": 1, "refused": 1, "noticed": 2}

@@ -6,7 +6,7 @@ from flask import Flask
 from flask_migrate import upgrade
 
 from core.db import Model
-from tests.house.test_migrations import MIGRATIONS, differences, empty_app, tables  # noqa: F401
+from tests.house.test_migrations import MIGRATIONS, differences, empty_app, tables  # noqa: F401  (a fixture)
 from tests.processes.parts import Parts, kill, wait_for
 
 # `flask db upgrade` that stops once it has made a table and two indexes, and waits for its end.
@@ -33,7 +33,7 @@ with create_app().app_context():
 UPGRADE = ["-m", "flask", "--app", "app", "db", "upgrade"]
 
 
-def test_killed_half_way_it_leaves_what_stood_and_can_be_run_again(empty_app: Flask) -> None:  # noqa: F811
+def test_killed_half_way_it_leaves_what_stood_and_can_be_run_again(empty_app: Flask) -> None:  # noqa: F811  (the fixture)
     upgrade(directory=str(MIGRATIONS), revision="0001")
     before = tables()
     with Parts(empty_app) as parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -46,8 +47,8 @@ def on_postgresql(verb: str, table: str) -> Iterator[None]:
         _execute("DROP FUNCTION no_room CASCADE")
 
 
-def _allow_no_page(connection: object, *_: object) -> None:
-    connection.execute("PRAGMA max_page_count = 1").close()  # type: ignore[attr-defined]
+def _allow_no_page(connection: sqlite3.Connection, *_: object) -> None:
+    connection.execute("PRAGMA max_page_count = 1").close()
 
 
 def _execute(statement: str) -> None:

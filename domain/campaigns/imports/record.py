@@ -111,7 +111,7 @@ class ImportChunk(Model):
 
 def actor_of(acting: Mapping[str, str]) -> Actor:
     """The person behind a step that runs in the worker; the log shows it as done by an import."""
-    return Actor(acting["kind"], acting["id"], acting["label"], "import")  # type: ignore[arg-type]
+    return Actor(acting["kind"], acting["id"], acting["label"], "import")  # type: ignore[arg-type]  # stored of an Actor
 
 
 def as_acting(by: Actor) -> dict[str, str]:
