@@ -142,7 +142,7 @@ class RegistrationPayload(TypedDict):
 
 
 class MessageTemplatePayload(TypedDict):
-    """A message template. Plain templates are questionnaires, and something else."""
+    """A message template. What is called a template alone is a questionnaire."""
 
     messageTemplate: Annotated[MessageTemplate, Field(description="The message template, without its wording.")]
 
