@@ -10,6 +10,7 @@ import pytest
 import time_machine
 from flask import Flask, g
 from flask.testing import FlaskClient
+from hypothesis import HealthCheck, settings
 
 from app import create_app
 from core import clock
@@ -25,6 +26,10 @@ from tests.world import World
 
 SECRET_KEY = "a secret for the tests, long enough to be one"
 DATABASES = ("sqlite", "postgresql")
+
+# How long an example takes says nothing on a busy machine.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

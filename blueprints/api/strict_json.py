@@ -17,7 +17,8 @@ DEEPEST = 64
 LEAST_INTEGER, MOST_INTEGER = -(2**63), 2**63 - 1
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+# A string that never ends is one too, up to the end: looked for again from every quote in it, it would take an hour.
+_STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def read(request: Request, *, may_be_empty: bool) -> Any:

@@ -35,7 +35,7 @@ def token(app, world):
 def test_any_call_is_answered_as_declared(app, world, token, declared, mode):
     operation = _operation(app, world, declared)
 
-    @settings(max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=25, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def call(case):
         if "campaignId" in (case.path_parameters or {}):

@@ -1,6 +1,8 @@
-"""contract 1 and 3: JSON is read strictly; no body gives a 5xx."""
+"""contract 1 and 3: JSON is read strictly; no body gives a 5xx, and none holds up a process."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -71,3 +73,10 @@ def test_any_bytes_are_read_or_refused(raw):
 ))  # fmt: skip
 def test_a_value_reads_back_as_it_was_sent(value):
     assert strict_json.parse(json.dumps(value).encode()) == value
+
+
+def test_a_string_that_never_ends_is_refused_within_the_time_of_a_call():
+    # Looked for from each of its quotes anew, this one would take an hour.
+    endless = "from blueprints.api import strict_json; strict_json.parse(b'[]' * 65 + b'\"' + b'\\\\\"' * 500_000)"
+    told = subprocess.run([sys.executable, "-c", endless], capture_output=True, text=True, timeout=60, check=False)
+    assert "The body is not JSON" in told.stderr

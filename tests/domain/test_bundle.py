@@ -328,7 +328,7 @@ persons = st.fixed_dictionaries(
 rosters = st.lists(persons, max_size=5, unique_by=lambda person: person["email"])
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=rosters, second=rosters)
 def test_any_roster_loaded_twice_is_as_loaded_once(app: Flask, first: list[Any], second: list[Any]) -> None:
     _empty()

@@ -187,7 +187,6 @@ def test_no_order_of_things_loses_or_repeats(app: Flask, _quiet: None) -> None:
     few = settings(
         max_examples=40,
         stateful_step_count=25,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
         database=None,
     )

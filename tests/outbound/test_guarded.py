@@ -262,7 +262,7 @@ def test_what_is_not_http_is_garbage(said: bytes) -> None:
 
 
 @given(said=st.binary(max_size=200) | st.binary(max_size=200).map(lambda rest: b"HTTP/1.1 200 OK\r\n" + rest))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_bytes_come_back_the_result_has_a_name(open_mouth: list[bytes], there: Receiver, said: bytes) -> None:
     open_mouth[:] = [said]
     sent = send(there.url())
