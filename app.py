@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from flask import Flask
-from flask_babel import Babel
 from flask_compress import Compress
 from flask_login import LoginManager
 from flask_wtf import CSRFProtect
@@ -14,6 +13,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 import blueprints
 import jobs.commands
 from blueprints import commands
+from blueprints.isolation import Babel
 from core import db, limits, logs, metrics, queue
 from core.settings import Settings
 from domain import tables as tables

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 
+from blueprints.isolation import filled
 from blueprints.shortened import enumerated
 from core.errors import Refused
 
@@ -63,4 +64,4 @@ def sentence(refused: Refused) -> str:
     if text is None:
         return _("This is not possible (%(code)s).", code=refused.code)
     params = {name: enumerated(value) if isinstance(value, list) else value for name, value in refused.params.items()}
-    return str(text) % {"most": "", "least": "", **params}
+    return filled(text, {"most": "", "least": "", **params})

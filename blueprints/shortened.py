@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from flask_babel import format_decimal
 from flask_babel import gettext as _
 
+from blueprints.isolation import isolated
+
 # Of a list in a sentence so many are named, the rest are counted.
 NAMED = 5
 
@@ -21,7 +23,7 @@ def shortened(text: str, most: int = 100) -> str:
 
 def enumerated(names: Sequence[str]) -> str:
     """Names in a row, each shortened; where there are many, the first few and how many more."""
-    said = ", ".join(shortened(name) for name in names[:NAMED])
+    said = ", ".join(isolated(shortened(name)) for name in names[:NAMED])
     if len(names) <= NAMED:
         return said
     return _("%(names)s and %(count)s more", names=said, count=format_decimal(len(names) - NAMED))

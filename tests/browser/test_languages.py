@@ -48,3 +48,37 @@ def test_a_filter_is_kept_when_the_language_changes(live: Live, open_page: Open)
     expect(page).to_have_url(re.compile("q=spring"))
     expect(page.get_by_role("searchbox")).to_have_value("spring")
     expect(page.locator("html")).to_have_attribute("lang", "es")
+
+
+TURNED = "A\u202egnp.exe"
+# Where a word of the element begins and ends on the screen.
+SPAN_OF = """(element, word) => {
+  const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const at = node.data.indexOf(word);
+    if (at < 0) continue;
+    const range = document.createRange();
+    range.setStart(node, at);
+    range.setEnd(node, at + word.length);
+    const {left, right} = range.getBoundingClientRect();
+    return [left, right];
+  }
+}"""
+
+
+def test_a_name_that_turns_what_follows_turns_nothing_but_itself(live: Live, open_page: Open) -> None:
+    page = open_page("Alice")
+    page.goto(f"{live.new_campaign(TURNED)}/edit")
+    page.get_by_label("Name").fill("Calm name")
+    page.get_by_role("button", name="Save changes").click()
+    page.goto(f"{live.acme}/audit")
+    change = page.locator("#audit-log tbody tr").first.locator("li")
+    before, after = (change.evaluate(SPAN_OF, word) for word in ("gnp.exe", "Calm"))
+    assert before[1] < after[0], "the change reads from the left"
+    page.goto(f"{live.acme}/contacts/new")
+    page.get_by_label("E-mail").fill("turned@example.com")
+    page.get_by_label("First name").fill(TURNED)
+    page.get_by_role("button", name="Create contact").click()
+    toast = page.locator("#alerts p")
+    name, end = (toast.evaluate(SPAN_OF, word) for word in ("gnp.exe", "now"))
+    assert name[1] < end[0], "the sentence reads on behind the name"

@@ -8,6 +8,7 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from flask_babel import ngettext
 
+from blueprints.isolation import filled
 from blueprints.page import number
 from domain.campaigns.imports import Notice
 
@@ -112,7 +113,7 @@ NOTICES = {
 def file_refusal(code: str, params: dict[str, Any]) -> str:
     """Why a whole file was refused."""
     shown = {name: number(value) if isinstance(value, int) else value for name, value in params.items()}
-    return str(FILES.get(code, FILES["NOT_A_SPREADSHEET"])) % shown
+    return filled(FILES.get(code, FILES["NOT_A_SPREADSHEET"]), shown)
 
 
 def failure(code: str) -> str:
@@ -122,12 +123,12 @@ def failure(code: str) -> str:
 
 def mapping_refusal(code: str, params: dict[str, Any]) -> str:
     """What is wrong with a mapping."""
-    return str(MAPPINGS[code]) % params
+    return filled(MAPPINGS[code], params)
 
 
 def target(name: str, column: str) -> str:
     """What a column is read as."""
-    return str(TARGETS[name]) % {"name": column}
+    return filled(TARGETS[name], {"name": column})
 
 
 def sentence(notice: Notice) -> str:
@@ -135,7 +136,7 @@ def sentence(notice: Notice) -> str:
     params = dict(notice.params)
     if notice.code == "UNDO_FIELD_KEPT":
         params["field"] = TARGETS.get(params["field"], params["field"])
-    return str(NOTICES[notice.code]) % params
+    return filled(NOTICES[notice.code], params)
 
 
 def report_sentence(notice: Notice, header: list[str]) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Collection
 from typing import Any
 
 from babel.numbers import format_percent
-from flask_babel import get_locale, ngettext
+from flask_babel import get_locale
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as lazy
 from markupsafe import Markup
 
+from blueprints.isolation import filled
 from blueprints.page import number
 from domain.events.delivery.questions import Health
 from outbound.signing import Finding
@@ -188,7 +189,7 @@ def finding(found: Finding) -> tuple[str, str]:
     """What a check found, and the tone of its badge."""
     tone = "success" if found.is_good else "warning" if found.code in MILD else "danger"
     counts = {name: number(value) for name, value in found.params.items() if name.endswith("_seconds")}
-    return str(FINDINGS[found.code]) % {**found.params, **counts}, tone
+    return filled(FINDINGS[found.code], {**found.params, **counts}), tone
 
 
 def share(rate: float | None) -> str:
@@ -210,10 +211,8 @@ def standing(health: Collection[Health]) -> tuple[str, str]:
         return _("Every webhook is switched off, so nothing is sent."), "info"
     failing = sum(each.is_failing for each in health)
     if failing:
-        said = ngettext(
-            "%(count)s of %(total)s webhooks fails now: what was sent to it last did not arrive.",
-            "%(count)s of %(total)s webhooks fail now: what was sent to them last did not arrive.",
-            failing,
+        said = _(
+            "Failing now: %(count)s of %(total)s. What was sent there last did not arrive.",
             count=number(failing),
             total=number(len(health)),
         )
