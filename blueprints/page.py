@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from flask_babel import format_date, format_decimal, format_time, get_locale
 from flask_babel import gettext as _
 from flask_login import current_user
 from flask_wtf.csrf import generate_csrf
+from werkzeug.exceptions import HTTPException
 
 from blueprints.shortened import shortened
 from contract.paging import Paging
@@ -120,6 +121,29 @@ def same_page(**changes: Any) -> str:
     return with_query(url_for(request.endpoint, **(request.view_args or {})), query)
 
 
+def language_address(code: str) -> str:
+    """Where this page stands in another language: of an answer to a form that has no page, the nearest page above."""
+    query = {**request.args.to_dict(flat=False), "lang": code}
+    if request.method in ("GET", "HEAD") or _page_at(request.path):
+        return with_query("", query)
+    return with_query(next(filter(None, map(_page_at, _above(request.path))), "/"), {"lang": code})
+
+
+def _above(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
+
+
+def _page_at(path: str) -> str | None:
+    """The address of what is shown at `path`, None where nothing is."""
+    adapter = current_app.create_url_adapter(request)
+    assert adapter is not None
+    try:
+        return adapter.build(*adapter.match(path, "GET"))
+    except HTTPException:
+        return None
+
+
 def with_query(path: str, query: Mapping[str, Any]) -> str:
     """`path` with these parameters; those that are None are left out.
 
@@ -181,7 +205,7 @@ def _shared() -> dict[str, Any]:
         "nav": nav(),
         "csrf_token": generate_csrf,
         "page_language": to_language(str(get_locale() or "en")),
-        "language_links": [(code, NATIVE_NAMES[code]) for code in LANGUAGES],
+        "language_links": [(code, NATIVE_NAMES[code], language_address(code)) for code in LANGUAGES],
         "may": lambda permission: may(g.get("role") or "", permission),
     }
 

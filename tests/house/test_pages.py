@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urljoin
 
 import pytest
 from werkzeug.test import TestResponse
@@ -23,6 +24,15 @@ def pages(walk: Walk, **query: str) -> Iterator[tuple[Visit, TestResponse]]:
     for visit in each(walk, lambda visit: visit.is_page):
         answer = walk.go(visit.people_who_pass()[0], visit, query_string=query)
         if answer.status_code not in (301, 302, 303):
+            yield visit, answer
+
+
+def answers_to_forms(walk: Walk) -> Iterator[tuple[Visit, TestResponse]]:
+    """Every page that answers an empty form, sent by whom it is for; what signs out is sent last."""
+    found = each(walk, lambda visit: visit.method in WRITING and not visit.is_api)
+    for visit in sorted(found, key=lambda visit: visit.rule.rule == "/logout"):
+        answer = walk.send(visit.people_who_pass()[0], visit)
+        if is_html(answer) and answer.status_code < 500 and not answer.location:
             yield visit, answer
 
 
@@ -92,10 +102,21 @@ def test_every_fragment_is_well_made(walk: Walk) -> None:
 
 def test_an_answer_to_an_empty_form_is_well_made(walk: Walk) -> None:
     failures = []
-    for visit in each(walk, lambda visit: visit.method in WRITING and not visit.is_api):
-        answer = walk.send(visit.people_who_pass()[0], visit)
-        if is_html(answer) and answer.status_code < 500 and not answer.location:
-            failures += [f"{visit} answered by a page: {problem}" for problem in page_lint.problems(answer.text)]
+    for visit, answer in answers_to_forms(walk):
+        failures += [f"{visit} answered by a page: {problem}" for problem in page_lint.problems(answer.text)]
+    assert not failures, listed(failures)
+
+
+def test_an_answer_to_a_form_leads_to_a_page_in_every_language(walk: Walk) -> None:
+    """An address that takes forms alone has no page of its own to show in another language."""
+    failures = []
+    for visit, answer in answers_to_forms(walk):
+        browser = walk.browser(visit.people_who_pass()[0])
+        links = [link.attributes["href"] for link in Page(answer.text).all("a") if "hreflang" in link.attributes]
+        there = [browser.get(urljoin(answer.request.path, link), follow_redirects=True) for link in links]
+        spoken = [Page(page.text).all("html")[0].attributes["lang"] for page in there if page.status_code == 200]
+        if spoken != list(LANGUAGES):
+            failures.append(f"{visit}: {', '.join(links)} answered {[page.status_code for page in there]}")
     assert not failures, listed(failures)
 
 
