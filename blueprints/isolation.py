@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 import flask_babel
 from flask import Flask
-from jinja2 import pass_context
-from jinja2.runtime import Context
 
 BEGIN, END = "\u2068", "\u2069"
 _OPENING = frozenset({"LRI", "RLI", "FSI"})
 _TURNING = _OPENING | {"R", "AL", "LRE", "RLE", "LRO", "RLO", "PDF", "PDI"}
+
+
+def _isolating(say: Callable[..., str]) -> Callable[..., str]:
+    @wraps(say)  # with the mark by which Jinja hands over its context
+    def said(*sentence: Any, **values: Any) -> str:
+        return say(*sentence, **_each(values))
+
+    return said
+
+
+class _Sentences(flask_babel.Domain):
+    gettext = _isolating(flask_babel.Domain.gettext)
+    ngettext = _isolating(flask_babel.Domain.ngettext)
 
 
 class Babel(flask_babel.Babel):
@@ -32,14 +43,6 @@ class Babel(flask_babel.Babel):
     @cached_property
     def domain_instance(self) -> flask_babel.Domain:
         return _Sentences()
-
-
-class _Sentences(flask_babel.Domain):
-    def gettext(self, text: str, **values: Any) -> str:
-        return str(super().gettext(text, **_each(values)))
-
-    def ngettext(self, one: str, other: str, num: int, **values: Any) -> str:
-        return str(super().ngettext(one, other, num, **_each(values)))
 
 
 def filled(sentence: Any, values: Mapping[str, Any]) -> str:
@@ -56,14 +59,6 @@ def isolated(value: Any) -> Any:
 
 def _each(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: isolated(value) for name, value in values.items()}
-
-
-def _isolating(say: Callable[..., str]) -> Callable[..., str]:
-    @pass_context
-    def said(context: Context, *sentences: Any, **values: Any) -> str:
-        return say(context, *sentences, **_each(values))
-
-    return said
 
 
 def _closed(text: str) -> str:

@@ -47,9 +47,9 @@ def test_only_what_may_turn_is_isolated_and_cannot_end_its_isolation(name: objec
 
 def test_every_way_to_a_sentence_isolates(app: Flask) -> None:
     whole = f"{WITHIN} is up to date."
-    say = "%(name)s is up to date."
-    from_template = app.jinja_env.from_string("{{ _(say, name=name) }}|{{ ngettext(say, say, 2, name=name) }}")
+    say = "%(text)s is up to date."
+    from_template = app.jinja_env.from_string("{{ _(say, text=name) }}|{{ ngettext(say, say, 2, text=name) }}")
     with app.test_request_context():
-        assert gettext(say, name=TURNED) == ngettext(say, say, 2, name=TURNED) == whole
-        assert str(lazy_gettext(say, name=TURNED)) == filled(lazy_gettext(say), {"name": TURNED}) == whole
+        assert gettext(say, text=TURNED) == ngettext(say, say, 2, text=TURNED) == whole
+        assert str(lazy_gettext(say, text=TURNED)) == filled(lazy_gettext(say), {"text": TURNED}) == whole
         assert from_template.render(say=say, name=TURNED) == f"{whole}|{whole}"
