@@ -29,22 +29,41 @@
 
   // --- Saying things aloud
 
+  var announcing;
+
   function announce(sentence) {
     var region = document.getElementById("live-region");
     if (!region || !sentence) return;
     region.textContent = "";
-    window.setTimeout(function () {
+    window.clearTimeout(announcing);
+    announcing = window.setTimeout(function () {
       region.textContent = sentence;
     }, 50);
   }
 
-  function showAlert(sentence) {
+  function troubles() {
+    return all("#alerts [data-trouble]");
+  }
+
+  // The trouble of one request, in the place of an earlier one; what the last step had to say stays above it.
+  // `isPassing`: it is over once another request is answered.
+  function showTrouble(sentence, isPassing) {
     var template = document.getElementById("alert-template");
     var stack = document.getElementById("alerts");
     if (!template || !stack || !sentence) return;
     var alert = template.content.firstElementChild.cloneNode(true);
     alert.querySelector("[data-alert-text]").textContent = sentence;
-    stack.replaceChildren(alert);
+    alert.dataset.trouble = isPassing ? "passing" : "lasting";
+    troubles().forEach(function (earlier) {
+      earlier.remove();
+    });
+    stack.append(alert);
+  }
+
+  function isTold(sentence) {
+    return troubles().some(function (alert) {
+      return alert.querySelector("[data-alert-text]").textContent === sentence;
+    });
   }
 
   on("click", "[data-dismiss]", function (button) {
@@ -274,9 +293,20 @@
 
   document.addEventListener("htmx:afterRequest", function (event) {
     if (event.detail.target) event.detail.target.removeAttribute("aria-busy");
+    if (!event.detail.successful) return;
+    troubles().forEach(function (alert) {
+      if (alert.dataset.trouble === "passing") alert.remove();
+    });
   });
 
-  var lastAnnounced = "";
+  // A poll that brings nothing new leaves the page as it is: what is selected, unfolded or scrolled stays so.
+  var lastAnswer = "";
+
+  document.addEventListener("htmx:beforeSwap", function (event) {
+    var answer = event.detail.pathInfo.finalRequestPath + "\n" + event.detail.serverResponse;
+    if (isPolling(event.detail.requestConfig.elt) && answer === lastAnswer) event.detail.shouldSwap = false;
+    lastAnswer = answer;
+  });
 
   function sentenceOf(element) {
     if (!element) return "";
@@ -290,28 +320,39 @@
 
   document.addEventListener("htmx:afterSettle", function (event) {
     var swapped = event.detail.target && document.getElementById(event.detail.target.id);
+    var asker = event.detail.requestConfig.elt;
     var sentence = sentenceOf(swapped || event.detail.elt);
-    if (sentence && (sentence !== lastAnnounced || !isPolling(event.detail.requestConfig.elt))) announce(sentence);
-    lastAnnounced = sentence;
+    if (!isPolling(asker) || sentence !== sentenceOf(asker)) announce(sentence);
+    if (asker.matches("[data-filter-form]")) offerClearing(asker, event.detail.pathInfo.finalRequestPath);
     wake();
   });
 
+  // The bar of filters stays while its table is swapped.
+  function offerClearing(bar, address) {
+    var link = bar.querySelector("[data-clear-filters]");
+    if (link) link.hidden = address === link.getAttribute("href");
+  }
+
   document.addEventListener("htmx:responseError", function (event) {
     var status = event.detail.xhr.status;
-    if (status === 401) {
-      var here = window.location.pathname + window.location.search;
-      window.location.assign(document.body.dataset.signInUrl + "?next=" + encodeURIComponent(here));
-    } else if (status === 403) showAlert(document.body.dataset.textForbidden);
-    else if (status === 429) showAlert(document.body.dataset.textBusy);
-    else if (status >= 500) showAlert(document.body.dataset.textServer);
-    else showAlert(document.body.dataset.textRefused);
+    var texts = document.body.dataset;
+    if (status === 403) tellTrouble(event, texts.textForbidden);
+    else if (status === 429) tellTrouble(event, texts.textBusy);
+    else if (status >= 500) tellTrouble(event, texts.textServer);
+    else tellTrouble(event, texts.textRefused);
   });
 
   ["htmx:sendError", "htmx:timeout"].forEach(function (type) {
-    document.addEventListener(type, function () {
-      showAlert(document.body.dataset.textOffline);
+    document.addEventListener(type, function (event) {
+      tellTrouble(event, document.body.dataset.textOffline, true);
     });
   });
+
+  // What befell a poll is told once, and is over with the next one that is answered.
+  function tellTrouble(event, sentence, isPassing) {
+    var isPoll = isPolling(event.detail.requestConfig.elt);
+    if (!isPoll || !isTold(sentence)) showTrouble(sentence, isPassing || isPoll);
+  }
 
   // --- Waking what a page or a swapped fragment brought
 

@@ -170,7 +170,7 @@ def _ask(campaign: Campaign, step: campaign_frame.Step) -> str:
         button=step.label,
         action=request.path,
         fields=request.form,
-        tone="danger" if step.is_ending else "primary",
+        tone="danger" if step.is_ending else "calm",
         cancel_url=url_for("campaigns.show", account_id=campaign.account_id, campaign_id=campaign.id),
     )
 

@@ -157,7 +157,7 @@ def _ask_about_role(person: User, role: str) -> str:
         button=_("Change the role"),
         action=request.path,
         fields=request.form,
-        tone="primary",
+        tone="calm",
         cancel_url=url_for("people.index", account_id=g.account.id),
     )
 

@@ -199,6 +199,6 @@ def _ask(step: Step, count: int) -> str:
         button=step.title,
         action=request.full_path.rstrip("?"),
         fields=MultiDict([*kept, ("expected", str(count))]),
-        tone="danger" if step.is_harmful else "primary",
+        tone="danger" if step.is_harmful else "calm",
         cancel_url=list_url(),
     )
