@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from typing import Any
 
-from flask import request, url_for
+from flask import request
 from flask_babel import gettext as _
 
 from blueprints.access import allow
 from blueprints.page import same_page, show
 from blueprints.shortened import shortened
-from core import clock
 from core.ids import is_id, new_id
 from domain.events.catalogue import CATALOGUE, EVENTS, is_sent
 from domain.events.delivery import questions
@@ -19,38 +18,46 @@ from domain.events.delivery.questions import LogPage
 from domain.events.subscription import Subscription
 
 from . import words
-from .ranges import NAMES, PREFIX, Range, instant
-from .screen import ONE, ever, screen
+from .ranges import PREFIX, Range
+from .screen import ONE, ever, log_url, screen
 from .sending import question
-from .switching import removal_question, rotation_question
+from .switching import rotation_question
 
 ROWS = 50
-_NO_RANGE = dict.fromkeys(PREFIX + name for name in NAMES)
+_NO_RANGE = dict.fromkeys(PREFIX + each.name for each in fields(Range))
 
 
-@dataclass
-class Asked:
-    """The filters as the address says them; `problems` are sentences about what could not be read."""
+@dataclass(frozen=True)
+class Asked(Range):
+    """The filters as the address says them."""
 
     state: str = ""
-    event: str = ""
-    since: str = ""
-    until: str = ""
     id: str = ""
-    problems: list[str] = field(default_factory=list)
 
     @property
     def is_filtered(self) -> bool:
-        return bool(self.state or self.event or self.since or self.until or self.id)
+        return self != Asked()
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences about what could not be read."""
+        found = []
+        if self.state and self.state not in words.STATES:
+            found.append(_("There is no state “%(text)s”; all are shown.", text=shortened(self.state)))
+        if self.event and self.event not in EVENTS:
+            found.append(_("There is no event “%(text)s”; all are shown.", text=shortened(self.event)))
+        for text, moment in ((self.since, self.first), (self.until, self.last)):
+            if text and moment is None:
+                found.append(_("“%(text)s” is no date and time. Write it like 2026-09-17T09:00.", text=shortened(text)))
+        return found
 
     def wanted(self) -> questions.Wanted:
-        """The same for the log; what could not be read is left out. The last minute counts whole."""
-        last = instant(self.until)
+        """The same for the log; what could not be read is left out."""
         return questions.Wanted(
             state=self.state if self.state in words.STATES else "",
             event=self.event if self.event in EVENTS else "",
-            since=instant(self.since),
-            until=last + clock.MINUTE_MS - 1 if last is not None else None,
+            since=self.first,
+            until=self.last,
             id=self.id,
         )
 
@@ -60,7 +67,7 @@ class Asked:
 def subscription_page(account_id: str, subscription_id: str) -> str:
     """One webhook and its log, newest first."""
     subscription = ever(account_id, subscription_id)
-    asked = asked_for()
+    asked = Asked.read(request.args)
     page = _page(subscription, asked)
     again = Range.read(request.args, PREFIX)
     health = questions.health(account_id, subscription_id).get(subscription_id)
@@ -80,32 +87,13 @@ def subscription_page(account_id: str, subscription_id: str) -> str:
         is_silent=not any(map(is_sent, subscription.events)),
         states=[("", _("All states")), *((code, word) for code, (word, _tone) in words.STATES.items())],
         events=event_choices(),
-        clear_url=url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id),
+        clear_url=log_url(account_id, subscription_id),
         form_key=new_id("evt"),
         rotation_question=rotation_question(subscription.sealed_secret is not None),
         question_for_one=question(1, "{count}"),
         question_for_more=question(2, "{count}"),
-        removal_question=removal_question(health.waiting if health else 0),
         words=words,
     )
-
-
-def asked_for() -> Asked:
-    """What the address asks for."""
-    state, event, since, until, one = (
-        request.args.get(name, "").strip() for name in ("state", "event", "since", "until", "id")
-    )
-    asked = Asked(state, event, since, until, one)
-    if asked.state and asked.state not in words.STATES:
-        asked.problems.append(_("There is no state “%(text)s”; all are shown.", text=shortened(asked.state)))
-    if asked.event and asked.event not in EVENTS:
-        asked.problems.append(_("There is no event “%(text)s”; all are shown.", text=shortened(asked.event)))
-    for text in (asked.since, asked.until):
-        if text and instant(text) is None:
-            asked.problems.append(
-                _("“%(text)s” is no date and time. Write it like 2026-09-17T09:00.", text=shortened(text))
-            )
-    return asked
 
 
 def event_choices() -> list[tuple[str, Any]]:

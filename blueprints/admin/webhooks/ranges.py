@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from typing import Self
 
 from flask_babel import gettext as _
 
@@ -15,8 +16,8 @@ from domain.events.delivery import counting
 
 # In the address of the webhook's page the range stands beside the filters of the log.
 PREFIX = "again_"
-NAMES = ("since", "until", "event")
-_LONGEST_ENTRY = 40
+# What was entered is cut in an address: behind every name of an event, so that a wrong one stays wrong.
+_LONGEST_ENTRY = max(map(len, EVENTS)) + 1
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Range:
     event: str = ""
 
     @classmethod
-    def read(cls, given: Mapping[str, str], prefix: str = "") -> Range:
-        return cls(*(given.get(prefix + name, "").strip() for name in NAMES))
+    def read(cls, given: Mapping[str, str], prefix: str = "") -> Self:
+        return cls(**{each.name: given.get(prefix + each.name, "").strip() for each in fields(cls)})
 
     @property
     def first(self) -> int | None:
@@ -61,7 +62,7 @@ class Range:
 
     def in_address(self) -> dict[str, str]:
         """The same as parameters of the webhook's page."""
-        return {PREFIX + name: getattr(self, name)[:_LONGEST_ENTRY] for name in NAMES}
+        return {PREFIX + name: value[:_LONGEST_ENTRY] for name, value in asdict(self).items()}
 
 
 def instant(text: str) -> int | None:

@@ -1,10 +1,10 @@
-"""The blueprint, and how its pages find a subscription or a delivery."""
+"""The blueprint, how its pages find a subscription or a delivery, where they lead, and how they ask first."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, redirect, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from sqlalchemy import select
 
 from core.db import db
@@ -40,9 +40,30 @@ def delivery_of(account_id: str, subscription_id: str, delivery_id: str) -> Deli
     return found
 
 
+def log_url(account_id: str, subscription_id: str) -> str:
+    return url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id)
+
+
+def delivery_url(account_id: str, subscription_id: str, delivery_id: str) -> str:
+    return url_for("webhooks.delivery", account_id=account_id, subscription_id=subscription_id, delivery_id=delivery_id)
+
+
 def to_list(account_id: str) -> Any:
     return redirect(url_for("webhooks.index", account_id=account_id), 303)
 
 
 def to_log(account_id: str, subscription_id: str) -> Any:
-    return redirect(url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id), 303)
+    return redirect(log_url(account_id, subscription_id), 303)
+
+
+def ask_first(title: str, sentence: str, button: str, back: str, **more: Any) -> str:
+    """The page that asks before what was pressed is done; `more` goes to it as it stands there."""
+    return render_template(
+        "components/confirm_page.html",
+        title=title,
+        sentence=sentence,
+        button=button,
+        action=request.path,
+        cancel_url=back,
+        **more,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, redirect, request
 from flask_babel import gettext as _
 from flask_babel import ngettext
 
@@ -21,7 +21,7 @@ from domain.events import subscription as subscriptions
 from domain.events.delivery import Delivery, questions, refiring
 
 from .ranges import Range
-from .screen import DELIVERY, ONE, delivery_of, screen, to_log
+from .screen import DELIVERY, ONE, ask_first, delivery_of, delivery_url, log_url, screen, to_log
 
 SELECTED_AT_MOST = 500
 
@@ -64,10 +64,7 @@ def refire(account_id: str, subscription_id: str, delivery_id: str) -> Any:
     """Send a delivery that was given up again, under the same id."""
     delivery_of(account_id, subscription_id, delivery_id)
     if request.form.get("confirmed") != "1":
-        back = url_for(
-            "webhooks.delivery", account_id=account_id, subscription_id=subscription_id, delivery_id=delivery_id
-        )
-        return _ask(question(1), back)
+        return _ask(question(1), delivery_url(account_id, subscription_id, delivery_id))
     try:
         with transaction():
             refiring.refire(account_id, delivery_id, actor())
@@ -90,7 +87,7 @@ def refire_selected(account_id: str, subscription_id: str) -> Any:
         flash(_("Tick the deliveries to send again first."), "danger")
         return to_log(account_id, subscription_id)
     if request.form.get("confirmed") != "1":
-        return _ask(question(len(chosen)), _log_url(account_id, subscription_id))
+        return _ask(question(len(chosen)), log_url(account_id, subscription_id))
     with transaction():
         count = refiring.refire_selected(account_id, subscription_id, chosen, actor())
     _say_begun(account_id, subscription_id, count)
@@ -107,7 +104,7 @@ def refire_range(account_id: str, subscription_id: str) -> Any:
     if problem is not None or asked.first is None or asked.last is None:
         return _to_range(account_id, subscription_id, asked, problem[0] if problem else "since")
     if request.form.get("confirmed") != "1":
-        return _ask(question(asked.count(subscription_id)), _log_url(account_id, subscription_id))
+        return _ask(question(asked.count(subscription_id)), log_url(account_id, subscription_id))
     with transaction():
         count = refiring.refire_range(
             account_id, subscription_id, actor(), since=asked.first, until=asked.last, event=asked.event
@@ -151,30 +148,14 @@ def _wait(count: int) -> str:
 
 
 def _ask(question: str, back: str) -> str:
-    return render_template(
-        "components/confirm_page.html",
-        title=_("Send again"),
-        sentence=question,
-        button=_("Send again"),
-        tone="primary",
-        action=request.path,
-        fields=request.form,
-        cancel_url=back,
-    )
-
-
-def _log_url(account_id: str, subscription_id: str) -> str:
-    return url_for("webhooks.show", account_id=account_id, subscription_id=subscription_id)
+    return ask_first(_("Send again"), question, _("Send again"), back, tone="calm", fields=request.form)
 
 
 def _to_range(account_id: str, subscription_id: str, asked: Range, field: str) -> Any:
     """Back to the field of the range that is wrong, with what was entered; the page says again what is wrong."""
-    page = _log_url(account_id, subscription_id)
-    return redirect(f"{with_query(page, asked.in_address())}#again-{field}", 303)
+    page = with_query(log_url(account_id, subscription_id), asked.in_address())
+    return redirect(f"{page}#again-{field}", 303)
 
 
 def _to_delivery(account_id: str, subscription_id: str, delivery_id: str) -> Any:
-    found = url_for(
-        "webhooks.delivery", account_id=account_id, subscription_id=subscription_id, delivery_id=delivery_id
-    )
-    return redirect(found, 303)
+    return redirect(delivery_url(account_id, subscription_id, delivery_id), 303)

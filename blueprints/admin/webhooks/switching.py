@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import flash, render_template, request, url_for
+from flask import flash, render_template, request
 from flask_babel import gettext as _
 from flask_babel import ngettext
 
@@ -14,9 +14,8 @@ from blueprints.shortened import shortened
 from core.db import transaction
 from domain.events import subscription as subscriptions
 from domain.events.delivery import questions
-from domain.events.subscription import Subscription
 
-from .screen import ONE, screen, to_list, to_log
+from .screen import ONE, ask_first, log_url, screen, to_list, to_log
 
 
 @screen.post(ONE + "/activity")
@@ -51,7 +50,8 @@ def rotate(account_id: str, subscription_id: str) -> Any:
     if secret is None:
         fields = {"seen": str(found.updated_at)}
         question = rotation_question(found.sealed_secret is not None)
-        return _ask(found, _("Rotate the secret"), question, _("Rotate"), tone="primary", fields=fields)
+        back = log_url(account_id, subscription_id)
+        return ask_first(_("Rotate the secret"), question, _("Rotate"), back, tone="calm", fields=fields)
     return render_template("webhooks/rotated.html", subscription=found, secret=secret, was_signed=was_signed)
 
 
@@ -62,7 +62,8 @@ def delete(account_id: str, subscription_id: str) -> Any:
     found = subscriptions.get(account_id, subscription_id)
     if request.form.get("confirmed") != "1":
         waiting = questions.health(account_id, subscription_id)[subscription_id].waiting
-        return _ask(found, _("Delete the webhook"), removal_question(waiting), _("Delete"))
+        back = log_url(account_id, subscription_id)
+        return ask_first(_("Delete the webhook"), removal_question(waiting), _("Delete"), back)
     with transaction():
         found = subscriptions.get(account_id, subscription_id, lock=True)
         url = found.url
@@ -84,16 +85,4 @@ def removal_question(waiting: int) -> str:
         "Nothing is sent to it any more, and %(count)s deliveries that wait are cancelled. This cannot be taken back.",
         waiting,
         count=number(waiting),
-    )
-
-
-def _ask(found: Subscription, title: str, sentence: str, button: str, **more: Any) -> str:
-    return render_template(
-        "components/confirm_page.html",
-        title=title,
-        sentence=sentence,
-        button=button,
-        action=request.path,
-        cancel_url=url_for("webhooks.show", account_id=found.account_id, subscription_id=found.id),
-        **more,
     )

@@ -148,9 +148,9 @@ def test_the_list_begins_with_how_many_fail_now(alice: FlaskClient, world: World
     hooks.subscribe(world, OPEN)
     assert "Nothing was sent yet." in alice.get(at(world)).text
     given_up(world, hooks.subscribe(world, USUAL, "campaign.created"), name="campaign.created")
-    assert "1 of 2 webhooks fails now" in alice.get(at(world)).text
+    assert "Failing now: 1 of 2." in alice.get(at(world)).text
     given_up(world, hooks.subscribe(world, f"{USUAL}/2", "campaign.created"), name="campaign.created", last_error=None)
-    assert "1 of 3 webhooks fails now" in alice.get(at(world)).text
+    assert "Failing now: 1 of 3." in alice.get(at(world)).text
 
 
 def test_a_webhook_that_is_switched_off_does_not_fail_now(alice: FlaskClient, world: World) -> None:

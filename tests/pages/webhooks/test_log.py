@@ -106,6 +106,18 @@ def test_an_attempt_tells_its_seconds_and_no_number_of_a_machine(alice: FlaskCli
     assert "10:30:07" in page and str(attempt.at) not in page
 
 
+def test_what_was_not_sent_yet_is_shown_at_one_time(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    hooks.happen(world)
+    here = at(world, webhook, "deliveries", hooks.rows(webhook)[0].id)
+    for _ in range(30):
+        page = visible(alice.get(here).text)
+        header, body, signed = (
+            re.findall(rf"{where} ?(\d{{13}})", page) for where in ("X-Service-Timestamp", '"timestamp":', "t=")
+        )
+        assert header == body == signed and len(header) == 1
+
+
 def test_a_delivery_is_found_under_its_own_webhook_alone(alice: FlaskClient, world: World) -> None:
     mine, other = hooks.subscribe(world, USUAL), hooks.subscribe(world, OPEN, "file.uploaded")
     delivery_id = given_up(world, mine)[0]

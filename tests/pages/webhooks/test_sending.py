@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from core import clock
 from core.db import db
+from domain.events.catalogue import EVENTS
 from domain.events.delivery import Delivery
 from jobs import deliveries
 from tests.jobs import hooks
@@ -114,6 +115,9 @@ def test_a_time_range_is_sent_again_once_its_number_was_seen(alice: FlaskClient,
     assert "again-since-error" not in alice.get(here).text, "nothing was sent yet"
     assert "There is no event" in sent(event="no.event")
     assert "Nothing was given up in that time." in sent(event="campaign.created")
+    longest = max(EVENTS, key=len)
+    chosen = sent(event=longest, until="2026-01-05T09:00").partition('id="range"')[2]
+    assert f'<option value="{longest}" selected>' in chosen
     answer = send(alice, f"{here}/again/range", page=here, follow=False, **{**span, "until": "2026-01-05T09:00"})
     assert answer.location.endswith("#again-until")
     wrong = sent(until="2026-01-05T09:00")
