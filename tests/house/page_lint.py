@@ -95,7 +95,7 @@ def problems_of_fragment(html: str) -> list[str]:
 def _parts(page: Page) -> list[str]:
     return [
         *page.broken, *_content_policy(page), *_outside(page), *_ids(page), *_labels(page), *_links_and_buttons(page),
-        *_tables_and_images(page), *_forms(page),
+        *_tables_and_images(page), *_forms(page), *_cut(page),
     ]  # fmt: skip
 
 
@@ -222,6 +222,11 @@ def _forms(page: Page) -> list[str]:
         if form.inside("form"):
             found.append(f"{form} stands inside another")
     return found
+
+
+def _cut(page: Page) -> list[str]:
+    """A browser cuts what is pasted at the maxlength and says nothing; the server's sentence does."""
+    return [f"{element} cuts what is pasted" for element in page.elements if "maxlength" in element.attributes]
 
 
 def _form_of(element: Element) -> Element | None:
