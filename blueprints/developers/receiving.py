@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from blueprints.admin.webhooks.receiver import sample
 from blueprints.api import examples, openapi
 from blueprints.api.deliveries import HEADERS
 from blueprints.api_v2 import operations
@@ -18,26 +19,7 @@ from outbound import signing
 from .reference import Property, properties, resolved
 
 SHOWN_EVENT = "campaign.status.changed"
-VERIFY = '''\
-import hashlib
-import hmac
-import time
-
-SECRETS = ["put-a-long-random-text-here"]  # two of them while you rotate
-TOLERANCE_MS = 5 * 60 * 1000
-
-
-def is_genuine(headers, raw_body):
-    """Whether a request is ours: its headers by name, its body as the bytes that came."""
-    signature = headers.get("X-Service-Signature-V2", "")
-    timestamp, _, digest = signature.removeprefix("t=").partition(",sha256=")
-    signed = timestamp.encode() + b"." + raw_body
-    known = any(
-        hmac.compare_digest(hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest().encode(), digest.encode())
-        for secret in SECRETS
-    )
-    return known and time.time() * 1000 - int(timestamp) <= TOLERANCE_MS
-'''
+VERIFY = sample("python")  # one verifier, here and in the receiver kit
 
 
 @dataclass(frozen=True)

@@ -138,15 +138,17 @@ def test_the_code_it_shows_verifies_the_request_it_shows(page):
     headers = dict(line.split(": ", 1) for line in head.splitlines()[1:])
     code: dict[str, Any] = {}
     exec(blocks_by_id(page)["deliveries-python"], code)
-    sent = int(headers["X-Service-Timestamp"]) / 1000
+    lower = {name.lower(): value for name, value in headers.items()}
+    sent, secret = int(headers["X-Service-Timestamp"]) / 1000, "put-a-long-random-text-here"
     with time_machine.travel(sent + 299, tick=False):
-        assert code["is_genuine"](headers, body.encode())
-        assert not code["is_genuine"](headers, body.encode() + b" ")
-        assert not code["is_genuine"]({}, body.encode())
-        assert not code["is_genuine"]({"X-Service-Signature-V2": "t=é,sha256=é"}, body.encode())
-    with time_machine.travel(sent + 301, tick=False):
-        assert not code["is_genuine"](headers, body.encode())
-    found = signing.explain(headers, body.encode(), "put-a-long-random-text-here", round(sent * 1000))
+        assert code["is_genuine"](secret, lower, body.encode())
+        assert not code["is_genuine"](secret, lower, body.encode() + b" ")
+        assert not code["is_genuine"](secret, {}, body.encode())
+        assert not code["is_genuine"](secret, {"x-service-signature-v2": "t=é,sha256=é"}, body.encode())
+    for seconds in (301, -301):
+        with time_machine.travel(sent + seconds, tick=False):
+            assert not code["is_genuine"](secret, lower, body.encode())
+    found = signing.explain(headers, body.encode(), secret, round(sent * 1000))
     assert [each.code for each in found] == ["V1_OK", "V2_OK"]
     assert json.loads(body).keys() == DeliveryEnvelope.__annotations__.keys()
 
