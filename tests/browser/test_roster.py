@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -21,6 +22,7 @@ def test_bob_finds_people_and_the_address_keeps_what_he_asked(live: Live, open_p
     expect(rows(page)).to_have_count(2)
     expect(page).to_have_url(re.compile("q=Dolores"))
     page.get_by_label("Language", exact=True).select_option("es")
+    expect(page).to_have_url(re.compile("language=es"))
     expect(rows(page)).to_have_count(2)
     page.reload()
     expect(page.get_by_role("searchbox")).to_have_value("Dolores")
@@ -136,6 +138,7 @@ def test_the_roster_is_walked_by_keyboard_alone(live: Live, open_page: Open) -> 
     page.keyboard.press("Enter")  # skip to the content
     seen = tab_until(page, "Search by name or e-mail")
     page.keyboard.type("Hélène")
+    expect(page).to_have_url(re.compile(re.escape(quote("Hélène")) + "$"))
     expect(rows(page)).to_have_count(6)
     seen += tab_until(page, "Language of Hélène Example 7")
     with page.expect_response(re.compile("/language")):

@@ -11,7 +11,8 @@ from sqlalchemy import select
 from core import clock
 from core.db import db, transaction
 from core.ids import first_of
-from domain.events import event
+from domain.events import event, subscription
+from domain.events.audit import COMMAND_LINE
 from domain.events.delivery import Delivery, DeliveryAttempt
 from domain.events.subscription import Subscription
 from tests.world import World
@@ -44,6 +45,15 @@ def given_up(
             )  # fmt: skip
             ids.append(each.id)
         return ids
+
+
+def kept_waiting(world: World, webhook: str, number: int = 1) -> None:
+    """Deliveries come to wait for the webhook, which is switched off before any of them is sent."""
+    with transaction():
+        found = subscription.get(world.account_id, webhook, lock=True)
+        subscription.set_active(found, True, COMMAND_LINE)
+        event.record_many(world.account_id, "campaign.updated", [{"number": each} for each in range(number)])
+        subscription.set_active(found, False, COMMAND_LINE)
 
 
 def state_of(delivery_id: str) -> str:

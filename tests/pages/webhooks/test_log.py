@@ -118,6 +118,27 @@ def test_what_was_not_sent_yet_is_shown_at_one_time(alice: FlaskClient, world: W
         assert header == body == signed and len(header) == 1
 
 
+def test_a_body_that_is_not_shown_whole_is_downloaded_and_not_copied(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    for words, copies in (("short", 1), ("long " * 4000, 0)):
+        hooks.happen(world, words=words)
+        page = alice.get(at(world, webhook, "deliveries", hooks.rows(webhook)[-1].id)).text
+        assert page.count('data-copy="#body"') == copies and page.count("/body.json") == 1
+
+
+def test_a_page_that_asks_again_gets_the_request_once_it_was_sent(alice: FlaskClient, world: World) -> None:
+    webhook = hooks.subscribe(world, USUAL)
+    hooks.happen(world)
+    delivery = hooks.rows(webhook)[0]
+    here, htmx = at(world, webhook, "deliveries", delivery.id), {"HX-Request": "true"}
+    again = html.unescape(re.findall(r'hx-get="([^"]+)"', alice.get(here).text)[0])
+    assert 'id="delivery"' in alice.get(again, headers=htmx).text
+    assert 'id="body"' not in alice.get(again, headers=htmx).text and 'id="body"' in alice.get(again).text
+    with transaction():
+        db.session.get_one(Delivery, delivery.id).last_sent_at = clock.now_ms()
+    assert 'id="body"' in alice.get(again, headers=htmx).text
+
+
 def test_a_delivery_is_found_under_its_own_webhook_alone(alice: FlaskClient, world: World) -> None:
     mine, other = hooks.subscribe(world, USUAL), hooks.subscribe(world, OPEN, "file.uploaded")
     delivery_id = given_up(world, mine)[0]
