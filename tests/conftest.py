@@ -27,8 +27,10 @@ from tests.world import World
 SECRET_KEY = "a secret for the tests, long enough to be one"
 DATABASES = ("sqlite", "postgresql")
 
+# The same examples in each run, so that a red one is of the change; `--hypothesis-profile=explore` looks for new ones.
 # How long an example takes says nothing on a busy machine.
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("house", settings.get_profile("explore"), max_examples=100, derandomize=True)
 settings.load_profile("house")
 
 
