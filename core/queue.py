@@ -7,6 +7,7 @@ leaves the queue alone for 30 s.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -20,13 +21,12 @@ from redis.retry import Retry
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from core import clock
 from core.settings import Settings
 
 QUEUE_NAME = "default"
 TIMEOUT_SECONDS = 1.0
 PING_SECONDS = 0.2  # a probe of readiness is often given a second for everything
-BREAKER_MS = 30_000
+BREAKER_SECONDS = 30
 WAITING_SECONDS = 2.0  # as long as the loop pauses between two sweeps
 
 Answer = TypeVar("Answer")
@@ -38,14 +38,14 @@ class QueueAway(Exception):
 
 
 class Breaker:
-    """After a failure, says no for 30 s without asking."""
+    """After a failure, says no for 30 s without asking. Those are of the monotonic time, which no set clock moves."""
 
     def __init__(self) -> None:
-        self._open_until = 0
+        self._open_until = 0.0
         self._lock = threading.Lock()
 
     def is_open(self) -> bool:
-        return clock.now_ms() < self._open_until
+        return time.monotonic() < self._open_until
 
     def call(self, ask: Callable[[], Answer], *, past_breaker: bool = False) -> Answer:
         """The answer of `ask`; raises `QueueAway` where Redis does not give one within its second."""
@@ -55,10 +55,10 @@ class Breaker:
             answer = ask()
         except (RedisError, OSError) as error:
             with self._lock:
-                self._open_until = clock.now_ms() + BREAKER_MS
-            log.warning("queue_away", error=type(error).__name__, retry_in_seconds=BREAKER_MS // 1000)
+                self._open_until = time.monotonic() + BREAKER_SECONDS
+            log.warning("queue_away", error=type(error).__name__, retry_in_seconds=BREAKER_SECONDS)
             raise QueueAway from error
-        self._open_until = 0
+        self._open_until = 0.0
         return answer
 
 
