@@ -27,7 +27,8 @@ def main(arguments: list[str]) -> int:
 def parts() -> list[Part]:
     """The queue's workers, and the loop that finds what a lost nudge or a dead worker left behind."""
     env = {**FRUGAL, **os.environ}
-    takers = [Part(f"queue worker {number}", _command("taker"), env) for number in range(1, QUEUE_WORKERS + 1)]
+    taker = _command("taker")  # it leaves to give memory back
+    takers = [Part(f"queue worker {number}", taker, env, may_leave=True) for number in range(1, QUEUE_WORKERS + 1)]
     return [*takers, Part("loop", _command("loop"), env)]
 
 

@@ -21,6 +21,8 @@ from core import guard
 
 ROOT = Path(__file__).parent.parent
 BACKOFF_SECONDS = (0.5, 1, 2, 5, 10, 30)
+# After a part left of its own accord: long enough that one which leaves after each job starts but now and then.
+LEFT_SECONDS = 2.0
 SETTLED_SECONDS = 15.0
 FAILED_STARTS_LIMIT = 4
 CANNOT_START = 78  # the exit code of a supervisor that gave up, so that one above it does so too (EX_CONFIG)
@@ -30,12 +32,14 @@ TICK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Part:
-    """One child process. `stops_last`: others use it until their end, so it ends after them."""
+    """One child process. `stops_last`: others use it until their end, so it ends after them. `may_leave`: it ends with
+    exit code 0 when it has reason to begin afresh, which is no failure."""
 
     name: str
     argv: Sequence[str]
     env: Mapping[str, str] | None = None
     stops_last: bool = False
+    may_leave: bool = False
 
 
 @dataclass
@@ -52,6 +56,10 @@ class _Running:
 
     def is_alive(self) -> bool:
         return self.process is not None and self.process.poll() is None
+
+    def has_left(self) -> bool:
+        """Whether it ended because it wanted to: then it had run well."""
+        return self.part.may_leave and self.process is not None and self.process.returncode == 0
 
     def is_hopeless(self) -> bool:
         """Whether it has never run well and need not be tried again: what it lacks will not come by itself."""
@@ -130,7 +138,11 @@ class Supervisor:
         assert running.process is not None
         guard.signal_group(running.process.pid, signal.SIGKILL)
         self._guarded().forget(running.process.pid)
-        self._plan_restart(running, _how(running.process.returncode))
+        if running.has_left():
+            running.failures, running.ever_settled = 0, True
+            running.start_at = time.monotonic() + LEFT_SECONDS
+        else:
+            self._plan_restart(running, _how(running.process.returncode))
 
     def _plan_restart(self, running: _Running, how: str) -> None:
         """Start it again in a while, longer after each failure in a row; or give up, where it never ran well."""

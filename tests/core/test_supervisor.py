@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core import instance
-from core.supervisor import CANNOT_START
+from core.supervisor import CANNOT_START, FAILED_STARTS_LIMIT
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -24,7 +24,10 @@ from core.supervisor import Part, Supervisor
 from pathlib import Path
 folder = Path(sys.argv[1])
 lock = instance.lock(folder)
-parts = [Part(script.stem, [sys.executable, str(script), str(folder)]) for script in sorted(folder.glob("*.py"))]
+parts = [
+    Part(script.stem, [sys.executable, str(script), str(folder)], may_leave=script.stem == "leaves")
+    for script in sorted(folder.glob("*.py"))
+]
 sys.exit(Supervisor(parts, label="test", keep_open=[lock]).run())
 """
 
@@ -34,6 +37,15 @@ import os, sys, time
 from pathlib import Path
 Path(sys.argv[1], "{name}.pid").write_text(str(os.getpid()))
 time.sleep(60)
+"""
+
+# Counts its starts, and ends at once.
+LEAVES = """
+import sys
+from pathlib import Path
+with Path(sys.argv[1], "starts").open("a") as starts:
+    starts.write("1")
+sys.exit({code})
 """
 
 HAS_A_CHILD = """
@@ -160,6 +172,24 @@ def test_a_supervisor_below_that_gave_up_is_not_tried_again(supervised: Supervis
     assert supervised.exit_code() == CANNOT_START
     said = "[test] below cannot start (exit code 78); its own message stands above. Stopping.\n"
     assert supervised.said() == said
+
+
+def test_a_part_that_may_leave_comes_again_however_often_it_left(supervised: Supervised) -> None:
+    supervised.part("leaves", LEAVES.replace("{code}", "0"))
+    supervised.part("other", LIVES)
+    supervised.start()
+    starts, pid = supervised.folder / "starts", supervised.pid("other")
+    wait_for(lambda: starts.exists() and starts.stat().st_size > FAILED_STARTS_LIMIT, seconds=60)
+    assert not is_gone(pid) and supervised.said() == ""
+    supervised.send(signal.SIGTERM)
+    assert supervised.exit_code() == 0
+
+
+def test_a_part_that_may_leave_and_cannot_start_ends_everything_all_the_same(supervised: Supervised) -> None:
+    supervised.part("leaves", LEAVES.replace("{code}", "1"))
+    supervised.start()
+    assert supervised.exit_code() == CANNOT_START
+    assert (supervised.folder / "starts").read_text() == "1" * FAILED_STARTS_LIMIT
 
 
 def test_killing_the_supervisor_takes_its_parts_and_theirs_down(supervised: Supervised) -> None:
