@@ -131,7 +131,7 @@ def test_a_lost_connection_is_told_until_it_is_back_and_takes_no_message_away(
     expect(message).to_be_visible()
     log = page.url
     page.route(log, lambda route: route.abort())
-    page.clock.run_for(5_000)
+    page.clock.run_for(6_000)
     expect(trouble).to_be_visible()
     page.unroute(log)
     polled(page, "#delivery-log", 5)
@@ -150,7 +150,7 @@ def opened(page: Page, url: str) -> Page:
 def polled(page: Page, part: str, seconds: int) -> None:
     """One poll of this part has gone out and what it brought is in its place."""
     page.locator(part).evaluate("part => part.setAttribute('data-before', '')")
-    page.clock.run_for(seconds * 1000)
+    page.clock.run_for((seconds + 1) * 1000)
     expect(page.locator(f"{part}[data-before]")).to_have_count(0)
 
 
@@ -158,7 +158,7 @@ def answered_again(page: Page) -> None:
     """Two polls of a log were answered; what the first of them brought, if anything, is in its place."""
     for _ in range(2):
         with page.expect_response(lambda answer: answer.url == page.url):
-            page.clock.run_for(5_000)
+            page.clock.run_for(6_000)
 
 
 def tried(delivery_id: str) -> None:

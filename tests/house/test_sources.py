@@ -17,6 +17,7 @@ OF_THE_REQUEST = {"request", "session", "current_user", "g", "abort", "redirect"
 REFERENCE = "blueprints/developers/"  # says what the operations declare; an extractor of our own finds those sentences
 OF_LIBRARIES = {"process_formdata", "process_bind_param", "process_result_value"}  # names that a library calls
 OWN_DRAWINGS = "templates/components/icons.html"
+PARTS = "templates/components/parts.html"
 NAMES_TO_AVOID = re.compile(r"(^|_)(utils?|helpers?|services?|managers?)(_|$)|^process_")
 
 
@@ -93,6 +94,19 @@ def test_templates_give_plain_strings_to_gettext() -> None:
         if name.startswith("templates/")
         for number, line in enumerate(text.splitlines(), 1)
         if variable.search(line) or joined.search(line)
+    ]
+    assert not found, listed(found)
+
+
+def test_what_comes_anew_in_a_page_goes_by_the_rules_of_one_place() -> None:
+    """A poll or a swap with attributes of its own would know nothing of the others' order."""
+    own = re.compile(r'hx-trigger="[^"]*\bevery\b|hx-push-url|hx-sync="[^"]*:(abort|replace)')
+    found = [
+        f"{name}:{number} {line.strip()[:100]}"
+        for name, text in sources.text_files()
+        if name.startswith("templates/") and name != PARTS
+        for number, line in enumerate(text.splitlines(), 1)
+        if own.search(line)
     ]
     assert not found, listed(found)
 
