@@ -65,6 +65,11 @@ class Settings:
         """Whether people reach this installation over https, so that cookies may ask for it."""
         return self.base_url.startswith("https://")
 
+    @property
+    def webhook_lease_ms(self) -> int:
+        """How long a sender has a delivery unless it says that it goes on."""
+        return round(self.webhook_lease_seconds * 1000)
+
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None, *, local: bool = False) -> Settings:
         """Read the environment; `local` is the run of this machine whole, which makes its own secret.

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from core import clock
 from core.db import db, is_postgresql, transaction
 from domain.events.audit import COMMAND_LINE
-from domain.events.delivery import claiming, counting, questions, refiring, tally
+from domain.events.delivery import claiming, counting, mending, questions, refiring, tally
 from domain.events.delivery.questions import Wanted
 from domain.events.delivery.results import Ladder, Outcome, settle
 from tests.jobs import hooks
@@ -109,13 +109,14 @@ def test_a_round_of_a_drain_reads_only_what_it_takes(world: World, webhook: str)
         assert len(claims) == 8
 
     require_an_index(round_of_a_drain)
-    require_an_index(lambda: claiming.something_is_due(90_000, clock.MINUTE_MS))
+    require_an_index(lambda: mending.something_is_due(90_000, clock.MINUTE_MS))
 
 
 def test_what_is_put_right_or_sent_again_is_found_by_an_index(world: World, webhook: str) -> None:
     def put_right() -> None:
-        with transaction():
-            claiming.mend(90_000, clock.MINUTE_MS, take_back=True)
+        for wrong in mending.wrongs(90_000, clock.MINUTE_MS, take_back=True):
+            with transaction():
+                mending.mend(wrong)
 
     def send_again() -> None:
         with transaction():

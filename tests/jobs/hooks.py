@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from core.db import db, transaction
 from core.settings import Settings
 from domain.events import event, subscription
 from domain.events.audit import COMMAND_LINE
-from domain.events.delivery import Delivery, DeliveryAttempt, claiming
+from domain.events.delivery import Delivery, DeliveryAttempt, claiming, mending
 from domain.events.delivery.claiming import Claim
 from domain.events.subscription import Subscription
 from tests.world import World
@@ -98,11 +99,32 @@ def failure_count(subscription_id: str) -> int:
 
 def claim(settings: Settings, most: int = 64) -> list[Claim]:
     """What a sender does first, inside the caller's transaction."""
-    now, lease_ms = clock.now_ms(), round(settings.webhook_lease_seconds * 1000)
-    return claiming.claim(claiming.waiting(now), most, 0, now, lease_ms, 1 << 20)
+    now = clock.now_ms()
+    return claiming.claim(claiming.waiting(now), most, 0, now, settings.webhook_lease_ms, 1 << 20)
+
+
+def mend(lease_ms: int, longest_wait_ms: int = clock.DAY_MS) -> None:
+    """What a drain does once a second: each wrong is put right in a transaction of its own."""
+    for wrong in mending.found_wrong(lease_ms, longest_wait_ms, take_back=True):
+        with transaction():
+            mending.mend(wrong)
 
 
 def let_leases_run_out() -> None:
     """What their seconds come to when the sender is gone."""
     with transaction():
         db.session.execute(update(Delivery).where(Delivery.lease_until > 0).values(lease_until=1))
+
+
+def make_due() -> None:
+    """What waits for its time is due now."""
+    with transaction():
+        db.session.execute(update(Delivery).where(Delivery.state == "queued").values(due_at=clock.now_ms()))
+
+
+def until(question: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait until it is so; the seconds are patience, not a measure."""
+    deadline = time.monotonic() + seconds
+    while not question():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)

@@ -22,6 +22,7 @@ from domain.events.audit import COMMAND_LINE
 from domain.events.delivery import refiring
 from domain.events.delivery.results import GivenBack, Ladder, Outcome, settle
 from jobs import deliveries
+from jobs.deliveries import trust
 from tests.jobs import hooks
 from tests.servers.receiver import Got, Receiver, receiver
 from tests.world import World
@@ -31,12 +32,6 @@ from tests.world import World
 def hook() -> Iterator[Receiver]:
     with receiver() as made:
         yield made
-
-
-@pytest.fixture(autouse=True)
-def _clock_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test did to the clock must not make the next one distrust leases."""
-    monkeypatch.setattr(deliveries, "_clock_watch", deliveries.ClockWatch())
 
 
 @pytest.fixture
@@ -280,7 +275,7 @@ def test_a_clock_set_back_does_not_hold_deliveries_for_an_hour(
         hooks.happen(world)
     assert deliveries.Drain(settings).run() == 1
     with time_machine.travel(time.time() + settings.webhook_lease_seconds + 1, tick=True):
-        monkeypatch.setattr(deliveries, "_clock_watch", deliveries.ClockWatch())
+        monkeypatch.setattr(trust, "leases", trust.LeaseTrust())
         assert deliveries.drain() == 1
 
 
@@ -291,12 +286,11 @@ def test_a_clock_that_jumps_ahead_ends_no_lease_whose_sender_may_live(
     hooks.happen(world)
     with transaction():
         hooks.claim(settings)
-    watch = deliveries.ClockWatch()
-    assert watch.leases_can_be_trusted(0.2)
+    leases = trust.LeaseTrust()
+    assert leases.is_given(0.2)
     with time_machine.travel(time.time() + 3600, tick=True):
-        assert not watch.leases_can_be_trusted(0.2)
-        time.sleep(0.25)
-        assert watch.leases_can_be_trusted(0.2)
+        assert not leases.is_given(0.2)
+        hooks.until(lambda: leases.is_given(0.2))
 
 
 def test_a_test_send_goes_to_that_subscription_alone(settings: Settings, world: World, hook: Receiver) -> None:

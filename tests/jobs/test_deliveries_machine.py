@@ -112,8 +112,7 @@ class Senders(RuleBasedStateMachine):
             if row.lease_until:
                 self.crashes[row.id] += 1
         hooks.let_leases_run_out()
-        with transaction():
-            claiming.mend(LEASE_MS, clock.DAY_MS, take_back=True)
+        hooks.mend(LEASE_MS)
 
     @rule()
     def refire(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from flask import Flask
@@ -85,7 +85,7 @@ def test_the_wake_up_drains_on_a_thread_of_its_own(settings: Settings, world: Wo
     hooks.subscribe(world, hook.url)
     hooks.happen(world, 3)
     deliveries.wake()
-    until(lambda: len(hook.got) == 3 and not deliveries.background.is_running())
+    hooks.until(lambda: len(hook.got) == 3 and not deliveries.background.is_running())
     assert set(hooks.states()) == {"accepted"}
 
 
@@ -96,7 +96,7 @@ def test_a_wake_up_during_a_drain_is_not_lost(settings: Settings, world: World, 
         hooks.happen(world)
         deliveries.wake()
         time.sleep(0.01)
-    until(lambda: len(hook.got) == 20 and not deliveries.background.is_running())
+    hooks.until(lambda: len(hook.got) == 20 and not deliveries.background.is_running())
     assert len(set(hook.ids)) == 20
 
 
@@ -104,7 +104,7 @@ def test_the_sweep_drains_without_redis(settings: Settings, world: World, hook: 
     hooks.subscribe(world, hook.url)
     hooks.happen(world, 2)
     deliveries.sweep_aside()
-    until(lambda: len(hook.got) == 2 and not deliveries.background.is_running())
+    hooks.until(lambda: len(hook.got) == 2 and not deliveries.background.is_running())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -158,7 +158,7 @@ def test_a_drain_told_to_stop_finishes_its_posts_and_claims_no_more(
     hooks.subscribe(world, hook.url)
     hooks.happen(world, 100)
     deliveries.wake()
-    until(lambda: len(hook.got) >= 5)
+    hooks.until(lambda: len(hook.got) >= 5)
     stop = [False]
     monkeypatch.setattr(stopping, "is_asked", lambda: stop[0])
     stop[0] = True
@@ -172,10 +172,3 @@ def test_a_drain_told_to_stop_finishes_its_posts_and_claims_no_more(
     while deliveries.drain():
         pass
     assert len(hook.ids) == len(set(hook.ids)) == 100
-
-
-def until(question: Callable[[], bool], seconds: float = 15.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not question():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)

@@ -11,14 +11,12 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
     ColumnElement,
-    CursorResult,
     Integer,
     LargeBinary,
     ScalarSelect,
     Select,
     Table,
     Text,
-    TextClause,
     bindparam,
     column,
     func,
@@ -35,15 +33,13 @@ from core.db import connection, db, is_postgresql
 from core.json_text import as_text
 
 from ..subscription import Subscription
-from .record import FIRST_ATTEMPT, LEASED, QUEUED, RETRY, TABLE, Delivery, lock_in_order
+from .record import FIRST_ATTEMPT, LEASED, RETRY, TABLE, Delivery, lock_in_order
 
 SUBSCRIPTIONS = cast(Table, Subscription.__table__)
 # In flight for one subscription while others wait.
 MOST_WHILE_OTHERS_WAIT = 4
 # Claims of every process happen one after the other on PostgreSQL, as they do on SQLite: the limits are then exact.
 CLAIM_LOCK = 7_305_220_613
-# A row whose subscription was deleted while its event was being written is found by looking back this far.
-LOOK_BACK_MS = clock.DAY_MS
 
 
 @dataclass(frozen=True)
@@ -238,53 +234,3 @@ def hold(claims: Sequence[Claim], lease_ms: int) -> None:
     lock_in_order(Delivery.id.in_([each.delivery_id for each in claims]))
     rows = [{"id": each.delivery_id, "lease_generation": each.generation, "lease_until": until} for each in claims]
     bulk.update_many(TABLE, rows, by=("id", "lease_generation"))
-
-
-def needs_mending(lease_ms: int, longest_wait_ms: int, *, take_back: bool) -> bool:
-    """Whether `mend` would find anything; takes no lock."""
-    return any(
-        db.session.scalar(select(Delivery.id).where(*wrong).limit(1))
-        for wrong, _right in _wrongs(lease_ms, longest_wait_ms, take_back)
-    )
-
-
-def mend(lease_ms: int, longest_wait_ms: int, *, take_back: bool) -> int:
-    """Put right what a dead sender, a clock that was set back or a deletion in mid-event left behind.
-
-    `take_back`: leases that ran out are over. Not so just after the clock jumped ahead, when their senders may live.
-    Returns how many deliveries were touched.
-    """
-    touched = 0
-    for wrong, right in _wrongs(lease_ms, longest_wait_ms, take_back):
-        lock_in_order(*wrong)
-        done = db.session.execute(
-            update(Delivery).where(*wrong).values(**right).execution_options(synchronize_session=False)
-        )
-        assert isinstance(done, CursorResult)
-        touched += done.rowcount
-    return touched
-
-
-Wrong = tuple[tuple[ColumnElement[bool] | TextClause, ...], dict[str, object]]
-
-
-def _wrongs(lease_ms: int, longest_wait_ms: int, take_back: bool) -> list[Wrong]:
-    now = clock.now_ms()
-    deleted = select(Subscription.id).where(Subscription.deleted_at > now - LOOK_BACK_MS)
-    wrongs: list[Wrong] = [
-        ((text(LEASED), Delivery.lease_until > now + 2 * lease_ms), {"lease_until": now + lease_ms}),
-        ((text(QUEUED), Delivery.due_at > now + longest_wait_ms), {"due_at": now}),
-        (
-            (Delivery.subscription_id.in_(deleted), Delivery.state == "queued", Delivery.lease_until == 0),
-            {"state": "cancelled", "settled_at": now},
-        ),
-    ]
-    if take_back:
-        wrongs.insert(0, ((text(LEASED), Delivery.lease_until <= now), {"lease_until": 0}))
-    return wrongs
-
-
-def something_is_due(lease_ms: int, longest_wait_ms: int, *, take_back: bool = True) -> bool:
-    """Whether a drain would find anything to do now; takes no lock."""
-    now = clock.now_ms()
-    return needs_mending(lease_ms, longest_wait_ms, take_back=take_back) or bool(waiting(now))
