@@ -102,8 +102,9 @@ def test_a_poll_that_brings_nothing_new_leaves_the_table_alone(
 def test_the_list_is_read_aloud_when_it_says_something_else(
     live: Live, open_page: Open, apart: World, webhook: str
 ) -> None:
-    hooks.change(apart, webhook, "set_active", True)
-    other = hooks.subscribe(apart, f"{USUAL}other", "campaign.created")
+    one = hooks.subscribe(apart, f"{USUAL}one", "campaign.created")
+    other = hooks.subscribe(apart, f"{USUAL}other", "campaign.status.changed")
+    rows.given_up(apart, one, name="campaign.created")
     page = opened(open_page("Charlie"), live.base + rows.at(apart))
     stands = page.locator("#webhooks .notice")
     before = stands.inner_text()
@@ -111,11 +112,12 @@ def test_the_list_is_read_aloud_when_it_says_something_else(
     expect(page.locator("#webhooks [role=alert]")).to_have_count(0)
     page.clock.run_for(1_000)
     expect(page.locator(SAID)).to_have_text("")
-    rows.given_up(apart, other, name="campaign.created")
+    rows.given_up(apart, other, name="campaign.status.changed")
     polled(page, "#webhooks", 10)
     expect(stands).not_to_have_text(before)
     expect(page.locator(SAID)).to_have_text(stands.inner_text())
-    hooks.change(apart, other, "delete")
+    for each in (one, other):
+        hooks.change(apart, each, "delete")
 
 
 def test_a_lost_connection_is_told_until_it_is_back_and_takes_no_message_away(
@@ -125,7 +127,7 @@ def test_a_lost_connection_is_told_until_it_is_back_and_takes_no_message_away(
     context.add_cookies([live.cookie_of("Charlie")])
     page = opened(context.new_page(), f"{live.base}{apart.acme}/webhooks/new")
     page.get_by_label("URL").fill(USUAL)
-    page.get_by_label("campaign.updated").check()
+    page.get_by_label("user.profile.updated").check()
     page.get_by_role("button", name="Register").click()
     message, trouble = page.get_by_text("The webhook is registered."), page.get_by_text("The server cannot be reached.")
     expect(message).to_be_visible()
