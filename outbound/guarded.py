@@ -7,20 +7,27 @@ proxy nor a netrc of the environment is looked at, and a connection serves one P
 
 from __future__ import annotations
 
-import errno
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, LineTooLong
 from typing import cast
 from unicodedata import category
 
 import certifi
 
-from outbound.resolve import Lookup, NotResolved, Target, UrlRefused, addresses, check_url, system_lookup
+from outbound.resolve import (
+    Lookup,
+    NotResolved,
+    Target,
+    UrlRefused,
+    addresses,
+    check_url,
+    lacks_resources,
+    system_lookup,
+)
 from outbound.wire import CutInHeaders, Deadline, HeadersTooLarge, Wire
 
 ANSWER_KEPT = 1024
@@ -50,8 +57,21 @@ ERROR_CODES = frozenset(
 )
 _INTERIM_AT_MOST = 20
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL})
 _TLS_CODES = {9: "TLS_NOT_YET_VALID", 10: "TLS_EXPIRED", 62: "TLS_WRONG_HOST", 64: "TLS_WRONG_HOST"}  # X509_V_ERR_*
+
+
+def _system_trust() -> ssl.SSLContext:
+    """The machine's certificate authorities, where a company adds its own, and Mozilla's for a machine without any."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_default_certs()
+    context.load_verify_locations(certifi.where())
+    return context
+
+
+# Loaded once, which takes some 20 ms, and before anything else: a process that has run out of files could not, and
+# what of it is missing then, OpenSSL does not say. Threads may share it.
+_TRUST = _system_trust()
 
 
 @dataclass(frozen=True)
@@ -91,7 +111,7 @@ def post(
     timeout_seconds: float,
     allow_private: bool,
     lookup: Lookup = system_lookup,
-    trust: ssl.SSLContext | None = None,
+    trust: ssl.SSLContext = _TRUST,
 ) -> Sent:
     """Send `body` once, within `timeout_seconds` for everything together. Whatever the receiver does, it returns.
 
@@ -173,19 +193,19 @@ def _connect_code(error: OSError) -> str:
         return "CONNECT_TIMEOUT"
     if isinstance(error, ConnectionRefusedError):
         return "CONNECT_REFUSED"
-    return "NO_RESOURCES" if error.errno in _NO_RESOURCES else "CONNECT_FAILED"
+    return "NO_RESOURCES" if lacks_resources(error) else "CONNECT_FAILED"
 
 
 @contextmanager
 def _secured(
-    connected: socket.socket, target: Target, deadline: Deadline, trust: ssl.SSLContext | None, address: str
+    connected: socket.socket, target: Target, deadline: Deadline, trust: ssl.SSLContext, address: str
 ) -> Iterator[socket.socket]:
     """The connection, under TLS where the URL says so: name and certificate are the host's, not the address's."""
     with connected:
         if target.scheme == "http":
             yield connected
             return
-        with _handshaken(connected, target.host, deadline, trust or system_trust(), address) as secured:
+        with _handshaken(connected, target.host, deadline, trust, address) as secured:
             yield secured
 
 
@@ -199,21 +219,10 @@ def _handshaken(
         raise _Failed("TIMEOUT", address) from None
     except ssl.SSLCertVerificationError as error:
         raise _Failed(_TLS_CODES.get(error.verify_code, "TLS_UNTRUSTED"), address) from None
-    except (OSError, ValueError):  # ValueError: a host that can be no server name
+    except OSError as error:
+        raise _Failed("NO_RESOURCES" if lacks_resources(error) else "TLS_FAILED", address) from None
+    except ValueError:  # a host that can be no server name
         raise _Failed("TLS_FAILED", address) from None
-
-
-@cache
-def system_trust() -> ssl.SSLContext:
-    """The machine's certificate authorities, where a company adds its own, and Mozilla's for a machine without any.
-
-    Loaded once for the process: it takes some 20 ms, and threads may share it.
-    """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_default_certs()
-    context.load_verify_locations(certifi.where())
-    return context
 
 
 def _exchange(

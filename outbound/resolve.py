@@ -5,6 +5,8 @@ A URL is read once, here; what is checked is what is connected to. Nothing is ca
 
 from __future__ import annotations
 
+import encodings.idna  # noqa: F401 - else loaded at the first name, from a file that may not be had by then
+import errno
 import re
 import socket
 from collections.abc import Callable, Iterable
@@ -44,6 +46,7 @@ _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "localhost6", "ip6-localhost", "ip6-loopback"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_OWN_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL})
 _KEPT_IN_PATH = "!$%&'()*+,/:;=?@[]~"
 
 
@@ -225,6 +228,25 @@ def _answers(host: str, port: int, timeout_seconds: float, lookup: Lookup) -> tu
 def _ask(host: str, port: int, lookup: Lookup, outcome: SimpleQueue[tuple[str, ...] | NotResolved]) -> None:
     try:
         found = tuple(lookup(host, port))
-    except (OSError, UnicodeError):
-        found = ()
-    outcome.put(found or NotResolved("DNS_FAILED"))
+    except OSError as error:
+        outcome.put(NotResolved("NO_RESOURCES" if lacks_resources(error) or _no_socket_is_left() else "DNS_FAILED"))
+    except UnicodeError:
+        outcome.put(NotResolved("DNS_FAILED"))
+    else:
+        outcome.put(found or NotResolved("DNS_FAILED"))
+
+
+def lacks_resources(error: OSError) -> bool:
+    """Whether this machine was out of files, sockets or memory, so that nobody else was even asked."""
+    if isinstance(error, socket.gaierror):  # which has numbers of its own
+        return error.errno == socket.EAI_MEMORY
+    return error.errno in _OWN_SHORTAGES
+
+
+def _no_socket_is_left() -> bool:
+    """The resolver that could not open its files or its socket may say no more than that the name is unknown."""
+    try:
+        socket.socket().close()
+    except OSError as error:
+        return lacks_resources(error)
+    return False

@@ -7,7 +7,8 @@ import resource
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,8 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 BODY = b'{"id":"dlv_1"}'
 
 
-def send(url: str) -> Sent:
-    return post(url, BODY, {}, timeout_seconds=5, allow_private=True)
+def send(url: str, limit: float = 5.0) -> Sent:
+    return post(url, BODY, {}, timeout_seconds=limit, allow_private=True)
 
 
 def counting(found: dict[int, list[str]]) -> tuple[Callable[[str, int], list[str]], list[str]]:
@@ -84,16 +85,46 @@ def test_a_name_that_does_not_resolve_is_a_failed_attempt() -> None:
     assert (sent.error, sent.address) == ("DNS_FAILED", None)
 
 
-def test_no_socket_left_here_is_not_the_receivers_failure() -> None:
+@contextmanager
+def files_left(number: int) -> Iterator[None]:
+    """This process may open so many files more, sockets among them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    held = []
+    try:
+        with suppress(OSError):
+            while True:
+                held.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(number):
+            os.close(held.pop())
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in held:
+            os.close(descriptor)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "hooks.example.com"])
+def test_no_socket_left_here_is_not_the_receivers_failure(host: str) -> None:
     with receiver(answers(OK)) as there:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
-        try:
-            sent = send(there.url())
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        with files_left(0):
+            sent = send(there.url(host=host))
+        assert sent.error == "NO_RESOURCES"
+        assert there.connections == 0
+
+
+def test_the_only_file_left_is_enough_for_a_handshake() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, files_left(1):
+        sent = send(f"https://127.0.0.1:{silent.getsockname()[1]}/", limit=0.3)
+    assert (sent.error, sent.address) == ("TIMEOUT", "127.0.0.1")
+
+
+def test_no_memory_for_the_resolver_is_not_the_receivers_failure() -> None:
+    def failing(_host: str, _port: int) -> list[str]:
+        raise socket.gaierror(socket.EAI_MEMORY, "Memory allocation failure")
+
+    sent = post("http://hooks.example.com/", BODY, {}, timeout_seconds=5, allow_private=False, lookup=failing)
     assert sent.error == "NO_RESOURCES"
-    assert there.connections == 0
 
 
 def test_proxies_and_netrc_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
