@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +10,7 @@ from flask import Flask
 
 from jobs import deliveries
 from tests.jobs import hooks
-from tests.servers.receiver import Receiver, receiver
+from tests.servers.receiver import Got, Receiver, receiver
 from tests.world import World
 
 
@@ -21,23 +20,31 @@ def hook() -> Iterator[Receiver]:
         yield made
 
 
-def test_a_post_that_outlives_its_lease_keeps_it(app: Flask, world: World, hook: Receiver) -> None:
-    hook.seconds = 2.5
-    with hooks.settings(app, webhook_lease_seconds=1) as short:
+def test_a_post_that_lasts_keeps_its_lease(app: Flask, world: World, hook: Receiver) -> None:
+    goes_on = threading.Event()
+
+    def answer(got: Got) -> int:
+        goes_on.wait(60)
+        return 200
+
+    hook.answer = answer
+    with hooks.settings(app, webhook_lease_seconds=8, webhook_timeout_seconds=60) as patient:
         hooks.subscribe(world, hook.url)
         hooks.happen(world)
 
         def drain() -> None:
             with app.app_context():
-                deliveries.Drain(short).run()
+                deliveries.Drain(patient).run()
 
         sender = threading.Thread(target=drain)
         sender.start()
-        while not hook.got:
-            time.sleep(0.01)
-        while sender.is_alive():
-            assert deliveries.drain() == 0
-            time.sleep(0.2)
+        hooks.until(lambda: len(hook.got) == 1)
+        (row,) = hooks.rows()
+        first_lease = row.lease_until
+        hooks.until(lambda: hooks.rows()[0].lease_until > first_lease)
+        assert deliveries.drain() == 0
+        goes_on.set()
+        sender.join(60)
     assert len(hook.got) == 1 and hooks.states() == ["accepted"]
 
 

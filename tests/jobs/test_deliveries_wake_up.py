@@ -55,7 +55,10 @@ def announce(world: World, name: str) -> None:
         event.announce(world.account_id, name, {"registration": {}})
 
 
-def test_many_changes_wake_one_drain(settings: Settings, world: World, hook: Receiver) -> None:
+def test_many_changes_wake_one_drain(
+    settings: Settings, world: World, hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "WAITING_SECONDS", 600)
     hooks.subscribe(world, hook.url)
     before = waiting_jobs()
     for _ in range(5):

@@ -75,15 +75,16 @@ class Receiver:
         try:
             if self.seconds:
                 time.sleep(self.seconds)
-            request.send_response(self.answer(got))
-            request.send_header("Content-Length", "2")
-            if self.location:
-                request.send_header("Location", self.location)
-            request.end_headers()
-            request.wfile.write(b"ok")
+            status = self.answer(got)
         finally:
-            with self._lock:
+            with self._lock:  # before the answer: whoever has it may send the next at once
                 self._now -= 1
+        request.send_response(status)
+        request.send_header("Content-Length", "2")
+        if self.location:
+            request.send_header("Location", self.location)
+        request.end_headers()
+        request.wfile.write(b"ok")
 
 
 @contextmanager
