@@ -38,7 +38,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
-from core.db import Json, connection, is_postgresql
+from core.db import Json, is_postgresql, writing_connection
 from core.json_text import as_text
 
 
@@ -48,9 +48,9 @@ def insert_many(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         return
     names = _names(table, rows[0])
     if is_postgresql():
-        connection().execute(_from_json(table, names), {"rows": _as_json(table, rows)})
+        writing_connection().execute(_from_json(table, names), {"rows": _as_json(table, rows)})
     else:
-        connection().exec_driver_sql(_by_place(table, names), _as_tuples(table, names, rows))
+        writing_connection().exec_driver_sql(_by_place(table, names), _as_tuples(table, names, rows))
 
 
 def insert_missing(table: Table, rows: Sequence[Mapping[str, Any]], unique: tuple[str, ...]) -> set[str]:
@@ -62,7 +62,7 @@ def insert_missing(table: Table, rows: Sequence[Mapping[str, Any]], unique: tupl
         insert_many(table, rows)
         return {row["id"] for row in rows}
     statement = _from_json(table, _names(table, rows[0])).on_conflict_do_nothing(index_elements=list(unique))
-    landed = connection().execute(statement.returning(table.c.id), {"rows": _as_json(table, rows)})
+    landed = writing_connection().execute(statement.returning(table.c.id), {"rows": _as_json(table, rows)})
     return set(landed.scalars())
 
 
@@ -75,11 +75,11 @@ def update_many(table: Table, rows: Sequence[Mapping[str, Any]], by: tuple[str, 
     """
     if not rows:
         return 0
-    names = _names(table, rows[0])
+    names, writing = _names(table, rows[0]), writing_connection()
     if is_postgresql():
-        return connection().execute(_update_from_json(table, names, by), {"rows": _as_json(table, rows)}).rowcount
+        return writing.execute(_update_from_json(table, names, by), {"rows": _as_json(table, rows)}).rowcount
     places = tuple(name for name in names if name not in by) + by
-    return connection().exec_driver_sql(_update_by_place(table, places, by), _as_tuples(table, places, rows)).rowcount
+    return writing.exec_driver_sql(_update_by_place(table, places, by), _as_tuples(table, places, rows)).rowcount
 
 
 class Texts(TypeDecorator[Sequence[str]]):

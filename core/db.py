@@ -26,12 +26,22 @@ from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.types import TypeDecorator
 
+from core.ids import new_id
 from core.json_text import as_text, from_text
 from core.write_turn import WriteTurn
 
 LOCK_WAIT_SECONDS = 5
 # A connection that was in use so lately is not asked first whether it lives.
 PING_AFTER_SECONDS = 1.0
+# A server that is gone without a word (a failover, a firewall that forgot) is noticed within some 10 s, whether it is
+# asked something or waited for. Without these the system waits for a quarter of an hour, or for ever.
+_NOTICE_SILENCE = {
+    "keepalives": 1,
+    "keepalives_idle": 4,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
 
 log = structlog.get_logger(__name__)
 
@@ -169,6 +179,12 @@ def connection() -> Connection:
     return writing.connection
 
 
+def writing_connection() -> Connection:
+    """`connection()` for a statement that writes: outside `transaction()` nothing would commit it."""
+    _require_transaction()
+    return connection()
+
+
 def is_postgresql() -> bool:
     """Whether rows can be locked one by one."""
     return db.engine.dialect.name == "postgresql"
@@ -176,8 +192,6 @@ def is_postgresql() -> bool:
 
 def primary_key(prefix: str) -> Any:
     """A TypeID primary key column; the default makes a new id with this prefix."""
-    from core.ids import new_id
-
     return mapped_column(Text, primary_key=True, default=lambda: new_id(prefix))
 
 
@@ -218,7 +232,11 @@ def _engine_options(database_url: str) -> dict[str, Any]:
         "pool_use_lifo": True,  # few connections are used often, rather than many seldom
         "pool_size": 10,
         "max_overflow": 20,
-        "connect_args": {"connect_timeout": 5, "options": f"-c lock_timeout={LOCK_WAIT_SECONDS * 1000}"},
+        "connect_args": {
+            "connect_timeout": 5,
+            "options": f"-c lock_timeout={LOCK_WAIT_SECONDS * 1000}",
+            **_NOTICE_SILENCE,
+        },
     }
 
 
@@ -276,5 +294,10 @@ def _begin(connection: Connection) -> None:
 
 @event.listens_for(Session, "before_flush")
 def _refuse_writes_outside_a_transaction(session: Session, _context: Any, _instances: Any) -> None:
-    if (session.new or session.dirty or session.deleted) and not in_transaction():
+    if session.new or session.dirty or session.deleted:
+        _require_transaction()
+
+
+def _require_transaction() -> None:
+    if not in_transaction():
         raise RuntimeError("a write outside transaction(): the view or job must open one")

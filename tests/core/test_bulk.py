@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import pytest
 from flask import Flask
 from sqlalchemy import Table, select
 
-from core.bulk import insert_many, update_many
+from core.bulk import insert_many, insert_missing, update_many
 from core.db import db, transaction
 from domain.accounts.account import Account
 from domain.events.delivery import Delivery, DeliveryAttempt
@@ -71,6 +71,20 @@ def test_null_is_written_and_equals_nothing(accounts: list[str]) -> None:
 
 def test_no_rows_are_no_statement(accounts: list[str]) -> None:
     assert updated([]) == 0
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda: insert_many(ACCOUNTS, [_account("acc_4", 4)]),
+        lambda: insert_missing(ACCOUNTS, [_account("acc_4", 4)], ("id",)),
+        lambda: update_many(ACCOUNTS, [{"id": "acc_1", "name": "Changed"}]),
+    ],
+)
+def test_what_nobody_would_commit_is_refused(accounts: list[str], write: Callable[[], object]) -> None:
+    with pytest.raises(RuntimeError, match="outside transaction"):
+        write()
+    assert column_of("name") == accounts
 
 
 def test_bytes_come_back_as_they_were(world: World) -> None:

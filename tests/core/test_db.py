@@ -1,13 +1,19 @@
+import os
 import resource
+import select
+import socket
+import threading
 from pathlib import Path
 
 import psycopg
 import pytest
+from flask import Flask
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from core.db import db, on_commit, storage_trouble, transaction
+from core.db import db, init_app, on_commit, storage_trouble, transaction
 from domain.accounts.account import Account
+from tests.servers.postgresql import PostgreSQL
 
 
 def test_a_write_outside_a_transaction_is_refused(app):
@@ -64,6 +70,40 @@ def _server_of_the_connection():
     server = db.session.scalar(text("SELECT pg_backend_pid()"))
     db.session.remove()
     return server
+
+
+def test_a_server_that_is_gone_without_a_word_is_noticed_within_seconds(cluster: PostgreSQL):
+    url = cluster.new_database("silent").replace("@/", f"@127.0.0.1:{_over_tcp(cluster)}/").partition("?")[0]
+    app = Flask("silent")
+    init_app(app, url.replace("postgresql:", "postgresql+psycopg:"), 8)
+    with (
+        app.app_context(),
+        db.engine.connect() as connection,
+        socket.socket(fileno=os.dup(connection.connection.driver_connection.fileno())) as used,
+    ):
+        assert used.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        options = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT, socket.TCP_USER_TIMEOUT)
+        idle, interval, count, unacknowledged_ms = (used.getsockopt(socket.IPPROTO_TCP, each) for each in options)
+    with app.app_context():
+        db.engine.dispose()
+    assert idle + interval * count <= 10 and 0 < unacknowledged_ms <= 10_000
+
+
+def _over_tcp(cluster: PostgreSQL) -> int:
+    """A port of this machine behind which the cluster answers one connection."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with listener, listener.accept()[0] as client, socket.socket(socket.AF_UNIX) as server:
+            server.connect(str(cluster.folder / ".s.PGSQL.5432"))
+            while ready := select.select([client, server], [], [])[0]:
+                data = ready[0].recv(65_536)
+                if not data:
+                    return
+                (server if ready[0] is client else client).sendall(data)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return int(listener.getsockname()[1])
 
 
 def test_a_database_that_cannot_be_opened_for_want_of_room_is_a_full_disk(tmp_path: Path):
