@@ -149,6 +149,20 @@ def test_a_webhook_is_deleted_once_the_consequence_was_read(live: Live, open_pag
     expect(page.get_by_text("is deleted. Its log stays.")).to_be_visible()
 
 
+def test_a_phone_offers_to_select_all_where_something_was_given_up(live: Live, open_page: Open) -> None:
+    with live.app.app_context():
+        webhook = hooks.subscribe(live.world, "https://hooks.example.com/phone")
+        rows.given_up(live.world, webhook)
+        rows.kept_waiting(live.world, webhook)
+        db.session.remove()
+    page = open_page("Alice", viewport={"width": 390, "height": 844})
+    page.goto(live.base + rows.at(live.world, webhook))
+    head = page.locator("#deliveries th.tight")
+    expect(head).to_be_visible()
+    page.get_by_role("combobox", name="State").select_option("queued")
+    expect(head).to_be_hidden()
+
+
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 def test_what_is_wrong_with_a_time_range_stands_in_sight_at_its_field(
     live: Live, open_page: Open, listener: Receiver, scripts: bool
