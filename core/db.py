@@ -195,6 +195,11 @@ def primary_key(prefix: str) -> Any:
     return mapped_column(Text, primary_key=True, default=lambda: new_id(prefix))
 
 
+def as_created(context: Any) -> int:
+    """The default of `updated_at`: a row that comes into being was changed last at that moment, to the millisecond."""
+    return int(context.get_current_parameters()["created_at"])
+
+
 def storage_trouble(error: DBAPIError) -> str | None:
     """`STORAGE_BUSY` or `STORAGE_FULL` where the database says so by its own code, else None."""
     sqlite_code = getattr(error.orig, "sqlite_errorcode", None)

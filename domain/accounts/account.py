@@ -9,7 +9,7 @@ from sqlalchemy import ForeignKey, Text, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core import clock
-from core.db import EpochMs, Json, Model, db, primary_key
+from core.db import EpochMs, Json, Model, as_created, db, primary_key
 from core.errors import NotFound, Refused
 from core.i18n import LANGUAGES
 from core.ids import new_id
@@ -29,7 +29,7 @@ class Account(Model):
     bundle_key: Mapped[str | None] = mapped_column(Text, unique=True)
     languages: Mapped[Any] = mapped_column(Json, default=list)
     created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
-    updated_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+    updated_at: Mapped[int] = mapped_column(EpochMs, default=as_created)
 
     @property
     def primary_language(self) -> str:

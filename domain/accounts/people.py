@@ -16,7 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 import contract.people as public
 from core import clock
 from core.addresses import as_address
-from core.db import EpochMs, Model, db, primary_key
+from core.db import EpochMs, Model, as_created, db, primary_key
 from core.errors import NotFound, Refused
 from core.i18n import Language, known
 from domain.accounts.account import Account
@@ -45,7 +45,7 @@ class User(Model):
     is_operator: Mapped[bool] = mapped_column(default=False)
     language: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
-    updated_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+    updated_at: Mapped[int] = mapped_column(EpochMs, default=as_created)
 
 
 class Membership(Model):

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 import contract.campaigns as public
 from contract.campaigns import CAMPAIGN_STATUSES, CampaignStatus, Transition
 from core import clock
-from core.db import EpochMs, Model, connection, db, primary_key
+from core.db import EpochMs, Model, as_created, connection, db, primary_key
 from core.errors import NotFound, Refused
 from core.ids import new_id
 from domain.events import audit, event
@@ -46,7 +46,7 @@ class Campaign(Model):
     ends_at: Mapped[int | None] = mapped_column(EpochMs)
     roster_size: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
-    updated_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+    updated_at: Mapped[int] = mapped_column(EpochMs, default=as_created)
 
     __table_args__ = (
         Index("ix_campaign_account_id_id", "account_id", "id"),

@@ -11,7 +11,7 @@ import contract.contacts as public
 from contract.contacts import ContactWrite
 from core import clock
 from core.addresses import as_address
-from core.db import EpochMs, Model, db, primary_key
+from core.db import EpochMs, Model, as_created, db, primary_key
 from core.errors import NotFound, Refused
 from domain.events import audit
 from domain.events.audit import Actor
@@ -30,7 +30,7 @@ class Contact(Model):
     company: Mapped[str | None] = mapped_column(Text)
     language: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
-    updated_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+    updated_at: Mapped[int] = mapped_column(EpochMs, default=as_created)
 
     __table_args__ = (UniqueConstraint("account_id", "email"), Index("ix_contact_account_id_id", "account_id", "id"))
 

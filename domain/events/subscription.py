@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 import contract.webhooks as public
 from contract.webhooks import WebhookRegister
 from core import clock, vault
-from core.db import EpochMs, Json, Model, connection, db, primary_key
+from core.db import EpochMs, Json, Model, as_created, connection, db, primary_key
 from core.errors import NotFound, Refused
 from core.ids import new_id
 
@@ -38,7 +38,7 @@ class Subscription(Model):
     failure_count: Mapped[int] = mapped_column(default=0)
     sealed_secret: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
-    updated_at: Mapped[int] = mapped_column(EpochMs, default=clock.now_ms)
+    updated_at: Mapped[int] = mapped_column(EpochMs, default=as_created)
     deleted_at: Mapped[int | None] = mapped_column(EpochMs)
 
     __table_args__ = (Index("ix_webhook_subscription_account_id_id", "account_id", "id"),)

@@ -1,3 +1,4 @@
+import itertools
 import os
 import resource
 import select
@@ -119,3 +120,14 @@ def test_a_database_that_cannot_be_opened_for_want_of_room_is_a_full_disk(tmp_pa
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert storage_trouble(refused.value) == "STORAGE_FULL"
+
+
+def test_a_row_that_comes_into_being_was_changed_last_when_it_was_created(app, monkeypatch):
+    passing = itertools.count(1_790_000_000_000_000_000, 1_000_000)  # a millisecond between two looks at the clock
+    monkeypatch.setattr("core.clock.time.time_ns", lambda: next(passing))
+    with transaction():
+        made = [Account(name=name) for name in ("One", "Two")]
+        db.session.add_all(made)
+        db.session.flush()
+    assert all(each.created_at == each.updated_at for each in made)
+    assert made[0].created_at != made[1].created_at
