@@ -8,6 +8,9 @@ import struct
 import threading
 from functools import lru_cache
 
+from sqlalchemy import ColumnElement
+from sqlalchemy.orm import InstrumentedAttribute as Instrumented
+
 from core import clock
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -42,6 +45,20 @@ def first_of(prefix: str, at: int) -> str:
 def beyond(prefix: str, at: int) -> str:
     """An id after that of everything created at `at` (epoch ms) or before, whose id may be later than its time."""
     return first_of(prefix, at + _MAY_RUN_AHEAD_MS)
+
+
+def made_between(
+    prefix: str, id_: Instrumented[str], at: Instrumented[int], since: int | None, until: int | None
+) -> list[ColumnElement[bool]]:
+    """The conditions of rows whose column `at` is from `since` to `until` (epoch ms, both inclusive; None leaves it
+    open), and with which their ids were made. These sort by time, so it is a range of every index of ids too.
+    """
+    conditions: list[ColumnElement[bool]] = []
+    if since is not None:
+        conditions += [at >= since, id_ >= first_of(prefix, since)]
+    if until is not None:
+        conditions += [at <= until, id_ < beyond(prefix, until)]
+    return conditions
 
 
 def is_id(text: str, prefix: str) -> bool:

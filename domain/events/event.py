@@ -10,7 +10,7 @@ from sqlalchemy import ForeignKey, Index, Table, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core import bulk, clock, queue
-from core.db import EpochMs, Json, Model, primary_key, write_after_commit
+from core.db import EpochMs, Json, Model, db, primary_key, write_after_commit
 from core.errors import Refused
 from core.ids import new_ids
 from core.queue import QueueAway
@@ -114,8 +114,10 @@ def _row(happened: Occurrence, at: int) -> dict[str, Any]:
 
 def _whatever_the_queue_allows(account_id: str, name: str, payload: Mapping[str, Any]) -> Callable[[], object]:
     """What is to be written: the event with its deliveries, or one loss more. Where nobody listens nobody is asked."""
+    is_heard = bool(subscriptions.listening(account_id, name))
+    db.session.rollback()  # nothing of the database is held while the queue may take its second
     try:
-        if subscriptions.listening(account_id, name):
+        if is_heard:
             queue.handle().enqueue(deliveries.JOB, past_breaker=True)
     except QueueAway:
         log.warning("event_lost", event_name=name, account_id=account_id)

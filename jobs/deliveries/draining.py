@@ -179,14 +179,18 @@ class Drain:
         time.sleep(PAUSE_AFTER_TROUBLE_SECONDS)
 
     def _send(self, claims: Sequence[Claim]) -> None:
-        """What no thread can be had for is given back, and burns no attempt."""
         good_until = time.monotonic() + self._settings.webhook_lease_seconds * 0.8
-        for claim in claims:
-            if self._senders.take(self._ready(claim, good_until), len(self._flying)):
-                self._flying[claim.delivery_id] = (claim, time.monotonic())
-            else:
-                self._unwritten.append(GivenBack(claim, NO_RESOURCES_WAIT_MS))
-                self._more_threads_at = time.monotonic() + NO_RESOURCES_WAIT_MS / 1000
+        for place, claim in enumerate(claims):
+            if not self._senders.take(self._ready(claim, good_until), len(self._flying)):
+                self._give_back(claims[place:])
+                return
+            self._flying[claim.delivery_id] = (claim, time.monotonic())
+
+    def _give_back(self, claims: Sequence[Claim]) -> None:
+        """No thread can be had for these. The ones that there are take them in turn; without any, a later drain."""
+        wait_ms = 0 if self._senders.count else NO_RESOURCES_WAIT_MS
+        self._unwritten += [GivenBack(claim, wait_ms) for claim in claims]
+        self._more_threads_at = time.monotonic() + NO_RESOURCES_WAIT_MS / 1000
 
     def _ready(self, claim: Claim, good_until: float) -> Post:
         try:

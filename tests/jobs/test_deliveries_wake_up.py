@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socketserver
+import threading
 import time
 from collections.abc import Iterator
 
 import pytest
 from flask import Flask
 from sqlalchemy import func, select
+from sqlalchemy.pool import QueuePool
 
 from core import queue
 from core.db import db, transaction
@@ -135,6 +138,28 @@ def test_an_at_most_once_event_without_its_queue_never_comes(
     assert db.session.scalar(select(func.count()).select_from(Event).where(Event.name == name)) == 0
     announce(world, name)
     assert deliveries.drain() == 1, "the queue is asked afresh, past the breaker"
+
+
+def test_no_connection_to_the_database_is_held_while_the_queue_is_asked(
+    app: Flask, settings: Settings, world: World, hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[int] = []
+
+    class Refusing(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            pool = engine.pool
+            assert isinstance(pool, QueuePool)
+            held.append(pool.checkedout())
+
+    hooks.subscribe(world, hook.url, NAMES[0])
+    engine = db.engine
+    with socketserver.TCPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        away = queue.QueueHandle(f"redis://127.0.0.1:{server.server_address[1]}")
+        monkeypatch.setitem(app.extensions, "assessor_queue", away)
+        announce(world, NAMES[0])
+        server.shutdown()
+    assert held and set(held) == {0}
 
 
 def test_an_at_most_once_event_of_a_change_that_fails_never_comes(

@@ -10,6 +10,7 @@ from core import clock
 from core.db import db
 
 from ..subscription import Subscription
+from . import refiring
 from .record import Delivery, queued_between
 
 
@@ -51,14 +52,8 @@ def lately(account_id: str) -> Lately:
 
 def exhausted(subscription_id: str, since: int, until: int, event: str = "") -> int:
     """How many deliveries `refiring.refire_range` would begin again; times are epoch ms, inclusive."""
-    conditions: list[ColumnElement[bool]] = [
-        Delivery.subscription_id == subscription_id,
-        Delivery.state == "exhausted",
-        *queued_between(since, until),
-    ]
-    if event:
-        conditions.append(Delivery.event == event)
-    return _count(*conditions)
+    mine = Delivery.subscription_id == subscription_id
+    return _count(mine, refiring.EXHAUSTED, *refiring.of_range(since, until, event))
 
 
 def _count(*conditions: ColumnElement[bool]) -> int:

@@ -173,16 +173,8 @@ def wake() -> None:
 
 
 def queued_between(since: int | None, until: int | None) -> list[ColumnElement[bool]]:
-    """The conditions of having been queued in a time (epoch ms, both inclusive; None leaves it open).
-
-    Ids sort by time, so it is a range of each index of the log too.
-    """
-    conditions: list[ColumnElement[bool]] = []
-    if since is not None:
-        conditions += [Delivery.created_at >= since, Delivery.id >= ids.first_of("dlv", since)]
-    if until is not None:
-        conditions += [Delivery.created_at <= until, Delivery.id < ids.beyond("dlv", until)]
-    return conditions
+    """The conditions of having been queued in a time (epoch ms, both inclusive; None leaves it open)."""
+    return ids.made_between("dlv", Delivery.id, Delivery.created_at, since, until)
 
 
 def cancel_waiting(subscription_id: str) -> None:

@@ -15,6 +15,8 @@ from ..audit import Actor
 from ..subscription import Subscription, get
 from .record import Delivery, lock_in_order, queued_between, wake_after_commit
 
+EXHAUSTED = Delivery.state == "exhausted"
+
 
 def refire(account_id: str, delivery_id: str, by: Actor) -> None:
     """Begin a new round. Refuses with `DELIVERY_NOT_EXHAUSTED` or `SUBSCRIPTION_DELETED`; a second press is refused.
@@ -43,10 +45,15 @@ def refire_range(account_id: str, subscription_id: str, by: Actor, *, since: int
 
     Returns how many deliveries that were; `event` leaves out the others.
     """
+    return _refire(account_id, subscription_id, by, *of_range(since, until, event))
+
+
+def of_range(since: int, until: int, event: str) -> list[ColumnElement[bool]]:
+    """The conditions of what `refire_range` looks for among a subscription's `EXHAUSTED` ones."""
     conditions = queued_between(since, until)
     if event:
         conditions.append(Delivery.event == event)
-    return _refire(account_id, subscription_id, by, *conditions)
+    return conditions
 
 
 def _refire(account_id: str, subscription_id: str, by: Actor, *conditions: ColumnElement[bool]) -> int:
@@ -59,7 +66,7 @@ def _refire(account_id: str, subscription_id: str, by: Actor, *conditions: Colum
 
 
 def _begin_round(*conditions: ColumnElement[bool]) -> int:
-    again = Delivery.state == "exhausted", *conditions
+    again = EXHAUSTED, *conditions
     lock_in_order(*again)
     begun = db.session.execute(
         update(Delivery)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import Table, Text, func, select, text
+from sqlalchemy import BigInteger, Table, Text, func, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core import clock
-from core.db import EpochMs, Model, connection, db, is_postgresql
+from core.db import Model, connection, db, is_postgresql
 
 from .record import LEASED, QUEUED, Delivery
 
@@ -26,7 +26,7 @@ class DeliveryTally(Model):
     __tablename__ = "delivery_tally"
 
     name: Mapped[str] = mapped_column(Text, primary_key=True)
-    count: Mapped[int] = mapped_column(EpochMs)
+    count: Mapped[int] = mapped_column(BigInteger)
 
 
 @dataclass(frozen=True)
