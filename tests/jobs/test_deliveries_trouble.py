@@ -30,7 +30,7 @@ def hook() -> Iterator[Receiver]:
 
 @pytest.fixture
 def settings(app: Flask) -> Iterator[Settings]:
-    with hooks.settings(app) as made:
+    with hooks.settings(app, webhook_timeout_seconds=60) as made:  # a receiver may be held meanwhile
         yield made
 
 

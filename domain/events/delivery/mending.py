@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, CursorResult, TextClause, select, text, update
+from sqlalchemy import ColumnElement, CursorResult, Select, TextClause, select, text, update
 
 from core import clock
 from core.db import db
@@ -21,10 +21,18 @@ FIRST_ATTEMPT_AHEAD_MS = 10_000
 
 @dataclass(frozen=True)
 class Wrong:
-    """Deliveries that stand as they should not, and what to write there."""
+    """Deliveries that stand as they should not, and what to write there.
+
+    `glance` finds something where there are any, for those whose conditions take long to ask when there are none.
+    """
 
     conditions: tuple[ColumnElement[bool] | TextClause, ...]
     right: dict[str, object]
+    glance: Select[str] | None = None
+
+    def is_there(self) -> bool:
+        look = select(Delivery.id).where(*self.conditions).limit(1) if self.glance is None else self.glance
+        return db.session.scalar(look) is not None
 
 
 def something_is_due(lease_ms: int, longest_wait_ms: int, *, take_back: bool = True) -> bool:
@@ -37,11 +45,7 @@ def found_wrong(lease_ms: int, longest_wait_ms: int, *, take_back: bool) -> list
 
     `take_back`: leases that ran out are over. Not so just after the clock jumped ahead, when their senders may live.
     """
-    return [
-        wrong
-        for wrong in wrongs(lease_ms, longest_wait_ms, take_back=take_back)
-        if db.session.scalar(select(Delivery.id).where(*wrong.conditions).limit(1))
-    ]
+    return [each for each in wrongs(lease_ms, longest_wait_ms, take_back=take_back) if each.is_there()]
 
 
 def mend(wrong: Wrong) -> int:
@@ -63,7 +67,7 @@ def wrongs(lease_ms: int, longest_wait_ms: int, *, take_back: bool) -> list[Wron
     kinds = [
         Wrong((text(LEASED), Delivery.lease_until > now + 2 * lease_ms), {"lease_until": now + lease_ms}),
         Wrong((text(QUEUED), Delivery.due_at > now + longest_wait_ms), {"due_at": now}),
-        Wrong(_first_attempts_after(now + FIRST_ATTEMPT_AHEAD_MS), {"due_at": now}),
+        _first_attempts_far_ahead(now),
         Wrong(_of_the_deleted(now - LOOK_BACK_MS), {"state": "cancelled", "settled_at": now}),
     ]
     if take_back:
@@ -71,10 +75,13 @@ def wrongs(lease_ms: int, longest_wait_ms: int, *, take_back: bool) -> list[Wron
     return kinds
 
 
-def _first_attempts_after(at: int) -> tuple[ColumnElement[bool] | TextClause, ...]:
-    """By subscription, as their index is: by time alone every retry that waits for its rung would be looked at."""
-    everyone = Delivery.subscription_id.in_(select(Subscription.id))
-    return everyone, text(FIRST_ATTEMPT), Delivery.due_at > at
+def _first_attempts_far_ahead(now: int) -> Wrong:
+    """Each subscription's last one tells: by time alone every retry that waits for its rung would be looked at."""
+    at, mine = now + FIRST_ATTEMPT_AHEAD_MS, Delivery.subscription_id == Subscription.id
+    last = select(Delivery.due_at).where(mine, text(FIRST_ATTEMPT)).order_by(Delivery.due_at.desc()).limit(1)
+    whose = select(Subscription.id).where(last.correlate(Subscription).scalar_subquery() > at)
+    conditions = Delivery.subscription_id.in_(whose), text(FIRST_ATTEMPT), Delivery.due_at > at
+    return Wrong(conditions, {"due_at": now}, whose.limit(1))
 
 
 def _of_the_deleted(since: int) -> tuple[ColumnElement[bool] | TextClause, ...]:
