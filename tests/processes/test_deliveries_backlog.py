@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from functools import partial
 
@@ -21,7 +22,7 @@ from tests.processes.parts import (
     stop_in_time,
     wait_for,
 )
-from tests.servers.receiver import Receiver, receiver
+from tests.servers.receiver import Got, Receiver, receiver
 from tests.world import World
 
 
@@ -29,13 +30,19 @@ def test_what_an_outage_left_behind_goes_without_holding_anybody_back(
     parts: Parts, world: World, hook: Receiver
 ) -> None:
     with receiver() as slow:
-        slow.seconds = 3.0
+        goes_on = threading.Event()
+
+        def in_the_end(_got: Got) -> int:
+            goes_on.wait(10)
+            return 200
+
+        slow.answer = in_the_end
         long = hooks.subscribe(world, slow.url, "file.deleted")
         for _ in range(4):
             hooks.subscribe(world, hook.url)
         hooks.happen(world, 100, "file.deleted", filler="x" * 100_000)  # the slow one's wait first, and are long
         hooks.happen(world, 100)
-        worker = parts.start("loop", **LONG_LEASE)
+        worker = parts.start("loop", WEBHOOK_TIMEOUT_SECONDS="14", **LONG_LEASE)
         wait_for(lambda: slow.got and hook.got)
         wait_for(lambda: len(hook.got) == 400)
         hooks.happen(world)
@@ -43,6 +50,7 @@ def test_what_an_outage_left_behind_goes_without_holding_anybody_back(
         assert len(slow.got) < 100, "neither they nor what is new waits behind the slow one's"
         wait_for(lambda: len(slow.got) >= 20)
         hooks.change(world, long, "delete")
+        goes_on.set()
         assert slow.most_at_once <= 44, "some senders are kept free for those who come later"
         wait_for(lambda: set(hooks.states()) == {"accepted", "cancelled"} and not hooks.leased())
         assert len(set(hook.ids)) == 404 == len(hook.got) and len(set(slow.ids)) == len(slow.got)

@@ -98,7 +98,8 @@ def test_the_whole_worker_ends_in_time_beside_a_receiver_that_takes_its_time(
     worker = parts.start()
     hooks.happen(world, 2)
     wait_for(lambda: len(hook.got) == 2)
-    assert 3 < stop_in_time(worker, 15) < 15
+    stop_in_time(worker, 30)
+    assert "is killed" not in parts.said()
     each_once(hook, 2)
 
 
@@ -106,7 +107,7 @@ def test_the_whole_worker_ends_in_time_beside_a_receiver_that_takes_its_time(
 def test_told_past_its_main_thread_a_taker_ends_all_the_same(parts: Parts) -> None:
     taker = parts.run(["-c", TOLD_ASIDE])
     wait_for(lambda: "told" in parts.said())
-    assert taker.wait(8) == 0
+    assert taker.wait(15) == 0
 
 
 @on_sqlite
@@ -131,7 +132,7 @@ def test_told_while_its_queue_is_away_a_taker_ends_well(parts: Parts, own_valkey
     wait_for(lambda: has_taker(own_valkey.url))
     own_valkey.stop()
     wait_for(lambda: "edis" in parts.said())
-    stop_in_time(taker, 5)
+    stop_in_time(taker, 10)
     assert "Traceback" not in parts.said()
 
 
