@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from core.supervisor import Part, Supervisor
+from core.supervisor import CANNOT_START, Part, Supervisor
 
 # Two, so that an import of minutes does not hold back the short jobs behind it.
 QUEUE_WORKERS = 2
@@ -36,13 +36,19 @@ def run_part(kind: str) -> int:
     """One part, in this process."""
     # Imported here: the supervisor itself stays small, and starts at once.
     from app import create_app
+    from core.settings import SettingsError
     from jobs import loop, taker
 
     runs = {"taker": taker.run, "loop": loop.run}
     if kind not in runs:
         sys.stderr.write("usage: python worker.py [taker | loop]\n")
         return 2
-    return runs[kind](create_app())
+    try:
+        app = create_app()
+    except SettingsError as reason:
+        sys.stderr.write(f"Assessor cannot start: {reason}\n")
+        return CANNOT_START
+    return runs[kind](app)
 
 
 def _command(kind: str) -> list[str]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from core.settings import LONGEST_TIMEOUT_SECONDS, Settings, SettingsError
-from core.supervisor import STOP_SECONDS
+from core.supervisor import CANNOT_START, STOP_SECONDS
 from jobs.deliveries import FINISH_SECONDS
 from jobs.taker import UNDER_WAY_SECONDS
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -68,6 +73,14 @@ def test_a_number_that_cannot_work_is_refused_with_a_sentence(folder: Path, name
 def test_the_longest_post_ends_before_a_stop_would_cut_it() -> None:
     assert LONGEST_TIMEOUT_SECONDS < FINISH_SECONDS
     assert UNDER_WAY_SECONDS + FINISH_SECONDS < STOP_SECONDS
+
+
+def test_a_worker_that_cannot_start_says_so_in_a_sentence_and_tries_no_more(folder: Path) -> None:
+    environ = os.environ | {"INSTANCE_PATH": str(folder), "WEBHOOK_TIMEOUT_SECONDS": "40"}
+    ran = subprocess.run([sys.executable, "worker.py"], cwd=ROOT, env=environ, capture_output=True, text=True)
+    assert ran.returncode == CANNOT_START
+    assert "Assessor cannot start: WEBHOOK_TIMEOUT_SECONDS must be seconds from 0.1 to 14, not '40'.\n" in ran.stderr
+    assert "Traceback" not in ran.stderr
 
 
 def test_a_secret_is_made_once_for_all_that_start_at_the_same_time(folder: Path) -> None:
