@@ -8,19 +8,7 @@ import pytest
 
 from outbound.guarded import Sent, post
 from tests.outbound.receivers import Authority, Behaviour, Caller, Receiver, answers, receiver
-
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-LIMIT = 0.6
-SLACK_MS = 500
-
-
-def never(caller: Caller) -> None:
-    caller.over.wait()
-
-
-def drips_headers(caller: Caller) -> None:
-    caller.say(b"HTTP/1.1 200 OK\r\n")
-    caller.without_end(b"X", pause=0.02)
+from tests.outbound.test_guarded import LIMIT, OK, SLACK_MS, drips_headers, never
 
 
 @pytest.fixture(scope="module")

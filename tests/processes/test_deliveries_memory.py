@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 
 from tests.jobs import hooks
-from tests.outbound import receivers, test_guarded
+from tests.outbound import receivers
+from tests.outbound import test_guarded_floods as floods
 from tests.outbound.receivers import Caller
+from tests.outbound.test_guarded import after_reading
 from tests.processes.parts import LONG_LEASE, MOST_MIB, Parts, family, peak_mib, wait_for
 from tests.servers.receiver import Receiver
 from tests.world import World
@@ -29,19 +30,15 @@ def floods_a_redirect(caller: Caller) -> None:
     caller.without_end(b"a" * 1_000_000)
 
 
-def after_reading(say: Callable[[Caller], None]) -> Callable[[Caller], None]:
-    return test_guarded.after_reading(say)
-
-
 HOSTILE = (
     never_answers,
     drips_headers,
     floods_a_redirect,
-    after_reading(test_guarded.floods_headers),
-    after_reading(test_guarded.says_one_long_header),
-    after_reading(test_guarded.floods_the_body),
-    after_reading(test_guarded.floods_with_small_chunks),
-    after_reading(test_guarded.floods_with_trailers),
+    after_reading(floods.floods_headers),
+    after_reading(floods.says_one_long_header),
+    after_reading(floods.floods_the_body),
+    after_reading(floods.floods_with_small_chunks),
+    after_reading(floods.floods_with_trailers),
     receivers.answers(b""),
     receivers.answers(b"\x00\xff garbage" * 1000),
 )
