@@ -9,7 +9,7 @@ from sqlalchemy import Table, bindparam, delete, select, update
 
 from contract.participants import ParticipantChange, ParticipantUpsert
 from core import bulk, clock
-from core.db import connection, db, is_postgresql
+from core.db import connection, db, is_postgresql, writing_connection
 from core.errors import NotFound, Refused
 from core.ids import new_ids
 from domain.campaigns.campaign import Campaign, Rostered
@@ -224,7 +224,7 @@ def _changeable(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _resize(campaign_id: str, by: int) -> None:
     if by:
-        connection().execute(_RESIZE, {"of_campaign": campaign_id, "by": by})
+        writing_connection().execute(_RESIZE, {"of_campaign": campaign_id, "by": by})
 
 
 def _log(account_id: str, by: Actor, action: str, done: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:

@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as as_type
 
 from core import bulk, clock
-from core.db import connection, db, is_postgresql
+from core.db import connection, db, is_postgresql, writing_connection
 from core.json_text import as_text
 
 from ..subscription import Subscription
@@ -197,7 +197,7 @@ def _oldest(kind: str, subscription_id: Any, most: Any, *columns: ColumnElement[
 
 
 def _take(delivery_ids: Sequence[str], lease_until: int) -> list[Claim]:
-    taken = connection().execute(_TAKE, {"delivery_ids": delivery_ids, "until": lease_until})
+    taken = writing_connection().execute(_TAKE, {"delivery_ids": delivery_ids, "until": lease_until})
     rows = [{**row, "payload": row["payload"].encode()} for row in taken.mappings()]
     to = _receivers(sorted({row["subscription_id"] for row in rows}))
     return [Claim(**row, **to[row["subscription_id"]]) for row in rows if row["subscription_id"] in to]

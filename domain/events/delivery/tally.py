@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core import clock
-from core.db import Model, connection, db, is_postgresql
+from core.db import Model, db, is_postgresql, writing_connection
 
 from .record import LEASED, QUEUED, Delivery
 
@@ -42,7 +42,7 @@ def add(counts: Mapping[str, int]) -> None:
     """Count inside the caller's transaction."""
     rows = [{"name": name, "count": count} for name, count in sorted(counts.items()) if count]
     if rows:
-        connection().execute(_upsert(), rows)
+        writing_connection().execute(_upsert(), rows)
 
 
 def _upsert() -> Any:
