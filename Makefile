@@ -26,7 +26,7 @@ run: install
 	@exec $(PYTHON) app.py
 
 test: install-dev test-prerequisites
-	$(PYTHON) -m pytest --numprocesses=2 --dist=loadfile
+	$(PYTHON) -m pytest --numprocesses=3 --dist=loadfile
 
 test-prerequisites:
 	@bin/test-prerequisites

@@ -300,12 +300,24 @@
   });
 
   // A poll that brings nothing new leaves the page as it is: what is selected, unfolded or scrolled stays so.
-  var lastAnswer = "";
+  // What is compared is the part, with what comes beside it: of the page around it the form tokens differ each time.
+  var lastParts = {};
+
+  function partOf(page, id) {
+    var part = page.getElementById(id);
+    var beside = part && part.getAttribute("hx-select-oob");
+    return part && [part].concat(beside ? all(beside, page) : []).map((each) => each.outerHTML).join("\n");
+  }
+
+  all("[hx-trigger*=every]").forEach(function (part) {
+    lastParts[part.id] = partOf(document, part.id);
+  });
 
   document.addEventListener("htmx:beforeSwap", function (event) {
-    var answer = event.detail.pathInfo.finalRequestPath + "\n" + event.detail.serverResponse;
-    if (isPolling(event.detail.requestConfig.elt) && answer === lastAnswer) event.detail.shouldSwap = false;
-    lastAnswer = answer;
+    var id = event.detail.target.id;
+    var came = partOf(new DOMParser().parseFromString(event.detail.serverResponse, "text/html"), id);
+    if (isPolling(event.detail.requestConfig.elt) && came && came === lastParts[id]) event.detail.shouldSwap = false;
+    lastParts[id] = came;
   });
 
   function sentenceOf(element) {

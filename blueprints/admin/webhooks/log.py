@@ -46,6 +46,10 @@ class Asked(Range):
             found.append(_("There is no state “%(text)s”; all are shown.", text=shortened(self.state)))
         if self.event and self.event not in EVENTS:
             found.append(_("There is no event “%(text)s”; all are shown.", text=shortened(self.event)))
+        if self.id and not is_id(self._whole_id, "dlv") and not is_id(self._whole_id, "evt"):
+            found.append(
+                _("“%(text)s” is no id of a delivery or an event. Paste the whole id.", text=shortened(self.id))
+            )
         for text, moment in ((self.since, self.first), (self.until, self.last)):
             if text and moment is None:
                 found.append(_("“%(text)s” is no date and time. Write it like 2026-09-17T09:00.", text=shortened(text)))
@@ -58,8 +62,12 @@ class Asked(Range):
             event=self.event if self.event in EVENTS else "",
             since=self.first,
             until=self.last,
-            id=self.id,
+            id=self._whole_id,
         )
+
+    @property
+    def _whole_id(self) -> str:
+        return self.id.lower()
 
 
 @screen.get(ONE, endpoint="show")

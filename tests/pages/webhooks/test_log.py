@@ -34,6 +34,9 @@ def test_the_log_is_filtered_by_its_address(alice: FlaskClient, world: World) ->
     assert found("") == {old, new.id}
     assert found("state=exhausted") == {old} and found("event=campaign.created") == {new.id}
     assert found(f"id={new.event_id}") == {new.id} and found(f"id={old}") == {old} and found("id=nonsense") == set()
+    assert found(f"id=%20{old.upper()}") == {old}
+    assert "is no id of a delivery" in alice.get(f"{here}?id={old[-8:]}").text
+    assert "is no id of a delivery" not in alice.get(f"{here}?id={old}").text
     assert found("since=2026-01-05T10:30&until=2026-01-05T10:30") == {old}
     assert found("until=2026-01-05T10:29") == set()
     page = alice.get(f"{here}?state=broken&event=no.event&since=yesterday&until=9999-99-99").text
