@@ -173,7 +173,7 @@ def test_the_number_given_up_is_the_number_of_its_rows(alice: FlaskClient, world
     assert row is not None and row[1] == "2"
     assert "3 since registered" in alice.get(at(world)).text
     page = alice.get(at(world, webhook)).text
-    assert "Given up 2" in visible(page) and "Deliveries given up since then 3" in visible(page)
+    assert "Given up 2" in visible(page) and "Times that a delivery was given up 3" in visible(page)
     assert alice.get(f"{at(world, webhook)}?state=exhausted").text.count('name="chosen"') == 2
     assert "Given up 2" in visible(alice.get(world.acme).text)
 
