@@ -71,8 +71,9 @@ def test_a_name_that_turns_what_follows_turns_nothing_but_itself(live: Live, ope
     page.goto(f"{live.new_campaign(TURNED)}/edit")
     page.get_by_label("Name").fill("Calm name")
     page.get_by_role("button", name="Save changes").click()
+    expect(page.get_by_role("heading", name="Calm name")).to_be_visible()
     page.goto(f"{live.acme}/audit")
-    change = page.locator("#audit-log tbody tr").first.locator("li")
+    change = page.locator("#audit-log tbody tr", has_text="Calm name").first.locator("li")
     before, after = (change.evaluate(SPAN_OF, word) for word in ("gnp.exe", "Calm"))
     assert before[1] < after[0], "the change reads from the left"
     page.goto(f"{live.acme}/contacts/new")
